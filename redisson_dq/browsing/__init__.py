@@ -1,11 +1,11 @@
-"""Looks at the items of a queue in any state, page by page. It changes nothing, and starts nothing.
+"""Reads the items of a queue in any state, page by page. It changes nothing, and starts nothing.
 
-Here belongs how pages are read, how the codec of a value is recognised, how values are shown, and how items are
-filtered. The commands ``queues``, ``list``, ``show`` and ``peek`` use it, and so may a web page. Nothing here reads the
-arguments of a command or prints. Every script looks at 500 entries and some 1 MB at most, however many there are.
+Reading pages, recognising the codec of a value, showing values and filtering items belong here. The commands
+``queues``, ``list``, ``show`` and ``peek`` use it, and so may a web page. Nothing here parses the arguments of a
+command or prints. Each script reads at most 500 entries and about 1 MB, however many there are.
 
-- ``overviews.py`` finds the queues of a server, with the partitions of a queue as one.
-- ``nodes.py`` tells a server that is one node of a cluster.
+- ``overviews.py`` lists the queues of a server; the partitions of a queue count as one.
+- ``nodes.py`` detects a server that is one node of a cluster.
 - ``partitions.py`` finds how many partitions a queue has.
 - ``pages.py`` reads one page of the items in a state. ``rows.py`` is one item. ``one.py`` finds one item by its id.
 - ``recognising.py`` says which codecs may have written some bytes, and how sure that is.
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 else:
     from redisson_dq._common.lazy import lazily
 
-    # A look at figures has no use for codecs.
+    # A caller that only reads figures needs no codecs.
     __getattr__, __dir__ = lazily(
         __name__,
         {

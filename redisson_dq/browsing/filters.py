@@ -1,20 +1,20 @@
-"""A filter in words, such as ``order.id = 42 and late > 5m``. It is data: nothing of it runs.
+"""A filter in words, such as ``order.id = 42 and late > 5m``. It is data: no part of it is executed.
 
-Comparisons are between ``and``, ``or``, ``not`` and parentheses; ``and`` binds closer than ``or``.
+Comparisons are combined with ``and``, ``or``, ``not`` and parentheses; ``and`` binds more tightly than ``or``.
 
 ================================  =====================================================================
 ``FIELD = VALUE``                 also ``!=``, ``<``, ``<=``, ``>``, ``>=``
 ``FIELD ~ TEXT``                  the field contains the text, or the list an element
 ``FIELD in (VALUE, VALUE)``       also ``not in``
-``FIELD``                         it is there, and neither empty nor false
+``FIELD``                         the field exists, and is neither empty nor false
 ================================  =====================================================================
 
-The fields of an item are id, due, late, attempts, size, state, class, reason and queue. Any other name is one of the
-value, with dots and indexes: ``order.lines[0].sku``. The value's own id is ``value.id``.
+The fields of an item are id, due, late, attempts, size, state, class, reason and queue. Any other name is a field of
+the value, with dots and indexes: ``order.lines[0].sku``. The value's own id is ``value.id``.
 
-A VALUE is ``42``, ``1.5``, ``true``, ``false``, ``null``, a word, ``"a text"``, a duration (``500ms 5m 2h 1d``), or
-a time (``2026-01-31``, ``2026-01-31T12:00:00Z``). ``late`` is compared with durations. So is ``due``, from now on:
-``due < 1h`` is due within an hour. A number equals the text with its digits. Where a field is missing, or the two
+A VALUE is ``42``, ``1.5``, ``true``, ``false``, ``null``, a word, ``"a text"``, a duration (``500ms 5m 2h 1d``), or a
+time (``2026-01-31``, ``2026-01-31T12:00:00Z``). ``late`` is compared with durations. So is ``due``, as the time from
+now: ``due < 1h`` is due within an hour. A number equals the text with its digits. Where a field is missing, or the two
 cannot be compared, the comparison is false. An item that nobody has received yet has 0 attempts.
 """
 
@@ -35,7 +35,7 @@ from redisson_dq.errors import ArgumentError
 __all__ = ["Filter", "FilterError"]
 
 _LONGEST, _DEEPEST = 10_000, 50
-# Python reads 4,300 digits as a number, and writes no more.
+# By default Python converts at most 4,300 digits to a number and back.
 _DIGITS = 4000
 _UNITS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 _TOKENS = re.compile(
@@ -54,7 +54,7 @@ _STEPS = re.compile(r"\[(\d+)\]|\.?([^.\[\]]+)")
 _WORDS = {"true": True, "false": False, "null": None}
 _FIELDS = frozenset(("id", "due", "late", "attempts", "size", "state", "class", "reason", "queue", "holder", "held"))
 _FIELDS |= {f"holder.{part}" for part in HOLDER_PARTS}
-#: The types of the values that fields of an item are compared with, and their words.
+#: The types of the values that fields of an item are compared with, and their names.
 _KINDS: dict[str, tuple[tuple[type, ...], str]] = {
     **dict.fromkeys(("late", "held"), ((timedelta, int, float), "a duration such as 5m")),
     "due": ((timedelta, datetime), "a duration such as 1h, or a time"),
@@ -66,7 +66,7 @@ _Test = Callable[[SeenItem, Any], bool]
 
 
 class FilterError(ArgumentError):
-    """A filter cannot be read. ``position`` is where, counted from 0."""
+    """A filter cannot be parsed. ``position`` is the position of the error, counted from 0."""
 
     def __init__(self, text: str, position: int, wanted: str) -> None:
         before, after = text[max(0, position - 30) : position], text[position : position + 20]
@@ -82,14 +82,14 @@ class _Token(NamedTuple):
 
 
 class Filter:
-    """A filter that was read. Example::
+    """A parsed filter. Example::
 
     wanted = Filter("order.id = 42 and late > 5m")
     found = [row for row in page.rows if wanted(row, reader.read(row.data, queue=row.queue))]
     """
 
     def __init__(self, text: str, *, hidden: Collection[str] = ()) -> None:
-        """``hidden`` are fields of items that it may not ask for. Raises FilterError, which says where."""
+        """``hidden`` has fields of items that the filter may not use. Raises FilterError, which has the position."""
         self.text = text
         self._hidden = hidden
         self._needs_value = False
@@ -105,12 +105,12 @@ class Filter:
         return f"Filter({self.text!r})"
 
     def __call__(self, row: SeenItem, decoded: DecodedValue | None = None) -> bool:
-        """Whether an item is wanted. ``decoded`` is its value, needed where :attr:`needs_value` says so."""
+        """Whether the filter matches an item. ``decoded`` is its value, needed where :attr:`needs_value` says so."""
         return self._test(row, decoded)
 
     @property
     def needs_value(self) -> bool:
-        """Whether it asks for anything of the value."""
+        """Whether the filter uses the value."""
         return self._needs_value
 
     # -- grammar -----------------------------------------------------------------------------------------------------
@@ -200,7 +200,7 @@ class Filter:
         return values
 
     def _value_for(self, name: str) -> Any:
-        """A value that the field can be compared with. Others would match nothing."""
+        """Checks that the field can be compared with a value. Any other value would match nothing."""
         before = self._at
         wanted = self._value()
         kinds, expected = _KINDS.get(name.lower(), ((), ""))
@@ -276,13 +276,13 @@ def _of_item(name: str, row: SeenItem, decoded: Any) -> Any:
         return row.now - row.at if row.state == "in-flight" and row.at is not None else _ABSENT
     found = getattr(row, name)
     if found is None:
-        # An item without a record of attempts had none.
+        # An item without a record of attempts has had none.
         return 0 if name == "attempts" else _ABSENT
     return found
 
 
 def _looked_into(value: Any) -> Any:
-    """The content of a text that is JSON, such as a service writes by StringCodec. Any other value as it is."""
+    """The content of a text that is JSON, as some services write with StringCodec. Any other value unchanged."""
     if not isinstance(value, str) or value[:1] not in ("{", "["):
         return value
     try:
@@ -298,7 +298,7 @@ def _of_value(steps: list[Any], decoded: Any) -> Any:
     for i, step in enumerate(steps):
         if isinstance(found, Mapping):
             if isinstance(step, str):
-                # A key may have dots of its own.
+                # A key may itself contain dots.
                 whole = ".".join(map(str, steps[i:]))
                 if step not in found and whole in found:
                     return found[whole]
@@ -320,7 +320,7 @@ def _of_value(steps: list[Any], decoded: Any) -> Any:
 
 
 def _pair(found: Any, wanted: Any, row: SeenItem) -> tuple[Any, Any] | None:
-    """Both in one type that has an order, or None."""
+    """Both values, converted to one type that has an order, or None."""
     if isinstance(found, datetime):
         if isinstance(wanted, timedelta):
             return found - row.now, wanted

@@ -1,4 +1,4 @@
-"""The clients that are connected, by ``CLIENT LIST``, and which of them holds a value in flight."""
+"""The connected clients, from ``CLIENT LIST``, and which of them holds a value in flight."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ __all__ = [
 ]
 
 _NAMED = re.compile(r"(?:(.*)/)?redisson-dq/([^/]+)/([^/]+)/([^/]+)(?:/(.*))?$")
-# How many hex digits of its client begin the id of a lease, which has as many bytes in the current format.
+# The id of a lease begins with this many hex digits of its client. In the current format it has as many bytes.
 _DIGITS, _BYTES = 8, 10
 
 
 @attrs.frozen(kw_only=True)
 class ClientRow:
-    """One row of CLIENT LIST. All but the fields are known of a connection of this library.
+    """One row of CLIENT LIST. Except ``fields``, all attributes are only known for connections of this library.
 
-    ``process`` is host and process id as in ``web-1:4242``. It is empty of an older version. ``owner`` begins the ids
-    of its leases where the client does not. ``title`` is the name that the user gave, or empty.
+    ``process`` is host and process id, such as ``web-1:4242``, or empty for an older version. ``owner`` is the prefix
+    of the ids of its leases if that is not the client's id. ``title`` is the name that the user gave, or empty.
     """
 
     fields: dict[str, str]
@@ -68,13 +68,13 @@ class ClientRow:
         return self.fields.get("cmd", "")
 
 
-#: The parts of a holder, by the names that JSON and filters have for them.
+#: The parts of a holder, under their names in JSON and filters.
 HOLDER_PARTS = ("client", "name", "host", "pid", "address", "connected")
 
 
 @attrs.frozen(kw_only=True)
 class LeaseHolder:
-    """The client that has a value in flight. ``process`` is empty where the client is not connected any more."""
+    """The client that has a value in flight. ``process`` is empty if the client is no longer connected."""
 
     client: str
     process: str = ""
@@ -83,7 +83,7 @@ class LeaseHolder:
 
     @property
     def parts(self) -> dict[str, str | int | bool | None]:
-        """Those of :data:`HOLDER_PARTS`."""
+        """The parts in :data:`HOLDER_PARTS`."""
         host, _, pid = self.process.rpartition(":")
         number = int(pid) if pid.isdigit() else None
         values = (self.client, self.title or None, host or None, number, self.address or None, bool(self.address))
@@ -96,7 +96,7 @@ class LeaseHolder:
 
 
 def row_of(fields: dict[str, str]) -> ClientRow:
-    """A row of CLIENT LIST by its fields."""
+    """Builds a row of CLIENT LIST from its fields."""
     met = _NAMED.match(fields.get("name", ""))
     if met is None:
         return ClientRow(fields=fields)
@@ -122,7 +122,7 @@ def rows_in(reply: bytes) -> list[ClientRow]:
 
 
 def client_rows(client: Client) -> list[ClientRow]:
-    """The connections of all masters. Empty where the user may not see them. Raises RedisConnectionError."""
+    """The connections of all masters. Empty if the user may not see them. Raises RedisConnectionError."""
     admin = Admin(client)
     rows: list[ClientRow] = []
     for node in admin.nodes():
@@ -134,7 +134,7 @@ def client_rows(client: Client) -> list[ClientRow]:
 
 
 def holder_of(rows: Iterable[ClientRow], lease: str) -> LeaseHolder | None:
-    """The client that has the lease with this id in hex. None where nobody can tell, as for an older version."""
+    """The client that has the lease with this hex id. None if unknown, as for an older version."""
     if len(lease) != 2 * _BYTES:
         return None
     of_client, all_tell, any_row = lease[:_DIGITS], True, False

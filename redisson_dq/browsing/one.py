@@ -23,12 +23,12 @@ __all__ = ["TooFar", "find_row"]
 
 _AT = re.compile(r"([a-z-]+)@(\d{1,9})")
 _HEX = re.compile("[0-9a-f]{16}(?:[0-9a-f]{2}){0,16}")
-#: The script's words for states, by those of pages.
+#: The script's names of states, by the names used for pages.
 _STATES: dict[str, SeenIn] = {"leased": "in-flight", "ready": "ready", "dead": "dead"}
 
 
 class TooFar(Exception):
-    """A walk has read this many of all entries, and has not found the one with an id."""
+    """A walk has read this many of all entries without finding the id."""
 
     def __init__(self, looked: int, count: int, after: str) -> None:
         super().__init__(f"not found among {looked:,} of {count:,}")
@@ -47,17 +47,18 @@ def find_row(
     most: int | None = None,
     after: str | None = None,
 ) -> SeenItem | None:
-    """The item with an id that a page has shown, or the id of its offer, or of a recurring one. None without any.
+    """The item with an id that a page has shown, or with the id of an offer or a recurring offer. None if there is
+    none.
 
-    ``head`` is how many bytes of its value come along. An id such as ``ready@3`` is the place in a list. Example::
+    ``head`` is how many bytes of its value are included. An id such as ``ready@3`` is the place in a list. Example::
 
         row = find_row(client, "orders", "order-42")
 
-    Costs one round trip for each partition, and for an id in hex two more, which find a lease, a retry and whatever has
-    a record. Behind that the recurring offers are looked through. Only an entry without any record, as Redisson writes
-    it, takes a walk through the pages of all that wait. ``told`` is called with how many were looked at, and how many
-    there are. With ``most`` the walk ends after this many entries and raises TooFar, which has the cursor for
-    ``after``. Raises ArgumentError, RedisConnectionError, RedisReplyError, WrongTypeError.
+    Costs one round trip for each partition. A hex id takes two more, which find leases, retries and items with a
+    record. After that the recurring offers are searched. Only an entry without any record, as Redisson writes it, takes
+    a walk through all waiting items. ``told`` is called with how many were examined and how many there are. With
+    ``most`` the walk ends after this many entries and raises TooFar, which has the cursor for ``after``. Raises
+    ArgumentError, RedisConnectionError, RedisReplyError, WrongTypeError.
     """
     place = _AT.fullmatch(id)
     if place is not None:
@@ -101,14 +102,14 @@ def _found(
     row = _row(name, id, page.found[0], page.now_us)
     if row.state != "in-flight":
         return row
-    # Its lease tells who has it, and since when.
+    # The lease says which client has it, and since when.
     held = browse(client, name, "in-flight", limit=MOST_ROWS, head=1)
     lease = next((each for each in held.rows if each.source == id and each.due == row.due), None)
     return row if lease is None else attrs.evolve(row, at=lease.at, holder=lease.holder)
 
 
 def _indexed(client: Client, name: str, id: str, dead_letter: str | None, head: int) -> SeenItem | None:
-    """The item whose entry or lease has an id in hex, by the zset of leases and by the records."""
+    """The item whose entry or lease has this hex id, found through the zset of leases and the records."""
     entry = bytes.fromhex(id)
     part = Admin(client).queue(name)
     deadline = part.deadline_of(entry)

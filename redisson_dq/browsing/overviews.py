@@ -18,15 +18,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Overview", "figures_of", "grouped", "overview"]
 
-# How many queues are asked for their figures in one round trip.
+# The figures of this many queues are read in one round trip.
 _TOGETHER = 100
 
 
 @attrs.frozen(kw_only=True)
 class Overview:
-    """A queue with its figures. ``partitions`` counts those that were found, or is None for a queue without.
+    """A queue with its figures. ``partitions`` is the number of partitions found, or None for a queue without
+    partitions.
 
-    ``error`` is why there are no figures, or not those of all partitions.
+    ``error`` is why the figures of the queue or of a partition are missing.
     """
 
     name: str
@@ -36,16 +37,16 @@ class Overview:
 
     @property
     def problem(self) -> str | None:
-        """Why the figures are not whole: the error, or keys that hold another type. None when all is well."""
+        """Why the figures are incomplete: the error, or keys of the wrong type. None if they are complete."""
         return str(self.error) if self.error is not None else None if self.stats is None else self.stats.error
 
 
 def overview(client: Client, match: str | None = None) -> Iterator[Overview]:
-    """The queues whose names match a pattern, with their figures, by their names.
+    """The queues whose names match a pattern, with their figures, sorted by name.
 
-    The names come from SCAN in calls of 1,000 keys, and from the subscriptions. A queue that has only ready values
-    is found where the pattern is its name. The figures take one round trip for 100 queues. The partitions of a queue
-    are one row. Example::
+    The names come from SCAN in calls of 1,000 keys, and from the subscriptions. A queue that has only ready values is
+    found only if the pattern is its name. The figures take one round trip for 100 queues. The partitions of a queue are
+    one row. Example::
 
         for each in overview(client, "orders*"):
             print(each.name, each.stats)
@@ -62,7 +63,7 @@ def overview(client: Client, match: str | None = None) -> Iterator[Overview]:
 
 
 def grouped(client: Client, names: Iterable[str]) -> dict[str, list[str]]:
-    """Each queue with its parts: the names of partitions that are among ``names``, or the queue's own name alone."""
+    """Each queue with its parts: the names of the partitions that are in ``names``, or only the queue's own name."""
     wholes: dict[str, list[str]] = {}
     admin = Admin(client)
     for name in names:

@@ -1,4 +1,4 @@
-"""One page of the items of a queue in some state, and where the next one begins."""
+"""One page of the items of a queue in one state, and the cursor of the next page."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
 __all__ = ["HEAD", "MOST_ROWS", "SeenPage", "browse", "cursor_at", "listed_page", "names_of_parts"]
 
-#: How many bytes of a value come with a page, unless the caller asks for another number.
+#: How many bytes of a value are included in a page by default.
 HEAD = 256
 MOST_ROWS = 1000
 
-#: Where a page of one queue begins: behind a score and the beginning of a member, or at an index.
+#: Where a page of one queue begins: after a score and the first bytes of a member, or at an index.
 _Place = tuple[bytes, bytes] | int | None
 _LISTS: dict[SeenIn, str] = {
     "ready": "ready",
@@ -45,18 +45,18 @@ _LISTS: dict[SeenIn, str] = {
     "undecodable": "undecodable",
     "expired": "expired",
 }
-# The score of a member, as Redis writes one.
+# A score as Redis writes it.
 _SCORE = re.compile(r"-?(?:inf|\d{1,40}(?:\.\d{1,40})?(?:e[+-]?\d{1,4})?)", re.ASCII)
-# Redis counts no more members or elements of a key.
+# The most members or elements that a key can have.
 _MOST_PLACES = 2**32
 _BY_DUE = ("waiting", "in-flight", "recurring")
-# What lists a state, and makes a row of what it finds.
+# The script that lists a state, and the function that makes rows of its results.
 _LOOKS = {"waiting": waiting_row, "parked": parked_row, "in-flight": held_row}
 
 
 @attrs.frozen(kw_only=True)
 class SeenPage:
-    """Some items, and how many there are in all. ``next`` is the cursor of the next page, or None at the end."""
+    """Some items, and the number of all items. ``next`` is the cursor of the next page, or None at the end."""
 
     rows: tuple[SeenItem, ...]
     count: int
@@ -66,7 +66,7 @@ class SeenPage:
 
 @attrs.frozen(kw_only=True)
 class _PartPage:
-    """The page of one partition. ``places`` has where the page begins that follows each row."""
+    """The page of one partition. ``places`` has, for each row, the place at which a page after it begins."""
 
     rows: list[SeenItem]
     count: int
@@ -87,10 +87,10 @@ def browse(
 ) -> SeenPage:
     """At most ``limit`` items of a queue in a state: by due time or deadline, or in the order of the list.
 
-    ``after`` is the cursor that a page before has as ``next``. A page may be shorter than ``limit``, and even empty,
-    while ``next`` is not None: a call of Redis looks at 500 entries at most. ``head`` is how many bytes of each value
-    come along. ``partitions`` shows the partitions of a queue as one. Items of a list that is taken from meanwhile move
-    up. Example::
+    ``after`` is ``next`` of the previous page. A page may be shorter than ``limit``, or even empty, while ``next`` is
+    not None: one call reads at most 500 entries. ``head`` is how many bytes of each value are included. With
+    ``partitions`` the partitions of a queue are shown as one queue. If values are taken from a list meanwhile, its
+    other items move up. Example::
 
         page = browse(client, "orders", "waiting", limit=10)
         for row in page.rows:
@@ -118,18 +118,19 @@ def _with_holders(client: Client, page: SeenPage) -> SeenPage:
 
 
 def names_of_parts(client: Client, queue: str, partitions: int | None) -> list[str]:
-    """The names of the partitions of a queue, or its own where it has none."""
+    """The names of the partitions of a queue, or its own name if it has none."""
     return [part.name for part in Admin(client).parts(queue, partitions)]
 
 
 def cursor_at(state: SeenOn, due_ms: int, partitions: int | None) -> str:
     """The cursor of the page that begins with the items that are due at ``due_ms`` or later.
 
-    ``partitions`` are those that :func:`browse` is given with it. Raises ArgumentError for a state without due times.
+    ``partitions`` is the number that is passed to :func:`browse` with this cursor. Raises ArgumentError for a state
+    without due times.
     """
     if state not in ("waiting", "in-flight"):
         raise ArgumentError(f"items that are {state} are not ordered by due time")
-    # A place is one behind an entry, so this one is just in front of that time.
+    # A page begins after a place, so this place is just before that time.
     return _Cursor(state=state, places=[(f"{due_ms - 1}.999".encode(), b"")] * (partitions or 1)).text
 
 
@@ -137,10 +138,10 @@ def cursor_at(state: SeenOn, due_ms: int, partitions: int | None) -> str:
 
 
 def _merged(client: Client, names: list[str], state: SeenOn, cursor: _Cursor, limit: int, head: int) -> SeenPage:
-    """The rows of all partitions by their times. A row comes once no partition can have an earlier one."""
+    """The rows of all partitions by their times. A row is returned once no partition can have an earlier one."""
     found: list[tuple[int, _PartPage]] = []
     for i, name in enumerate(names):
-        # Of a partition that is at its end the number alone is asked.
+        # A partition that has been read to its end is only asked for its number of items.
         place = cursor.places[i]
         most = limit if place != -1 else 1
         part = _part(client, name, state, None if place == -1 else place, most, head)
@@ -156,7 +157,7 @@ def _merged(client: Client, names: list[str], state: SeenOn, cursor: _Cursor, li
         if taken == len(part.rows):
             places[i] = -1 if part.following is None else part.following
         elif taken:
-            # The page of this partition is read again from behind its last row that was shown.
+            # The page of this partition is read again from after its last row that was shown.
             places[i] = _part(client, names[i], state, cursor.places[i], taken, 0).following
     now = max((part.now_us for _, part in found), default=0)
     following = None if all(place == -1 for place in places) else attrs.evolve(cursor, places=places).text
@@ -235,7 +236,7 @@ def _listed(
         now = from_ms(page.now_us // 1000)
         rows = [dead_row(name, now, first + i, row) for i, row in enumerate(page.rows)]
     else:
-        # Some values have a due time in front.
+        # Some values are stored with a due time before them.
         more = 32 if state in ("quarantined", "expired") else 0
         page = queue.listed(getattr(queue.keys, _LISTS[state]), first, most, head + more)
         now = from_ms(page.now_us // 1000)
@@ -248,7 +249,7 @@ def _listed(
 
 
 def _place(found: Any) -> _Place:
-    """A place as a cursor has it. Raises ValueError, TypeError or AttributeError for anything else."""
+    """Parses a place in a cursor. Raises ValueError, TypeError or AttributeError for anything else."""
     if found is None:
         return None
     if type(found) is int and -1 <= found < _MOST_PLACES:
@@ -261,7 +262,7 @@ def _place(found: Any) -> _Place:
 
 @attrs.frozen(kw_only=True)
 class _Cursor:
-    """Where the next page begins in each partition. -1 is the end of one."""
+    """Where the next page begins in each partition. -1 means the end of a partition."""
 
     state: SeenOn
     places: list[_Place]
@@ -273,7 +274,7 @@ class _Cursor:
         try:
             of, *places = json.loads(base64.urlsafe_b64decode(text.encode()))
             read = [_place(each) for each in places]
-        # An object has names (KeyError), and no order to begin at.
+        # An object has names, so an index raises KeyError.
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
             raise ArgumentError(f"{text!r} is not a cursor: use the one at the end of the previous page") from None
         if of != state or len(read) != parts:

@@ -1,4 +1,4 @@
-"""The number of a queue's partitions, as far as its keys in Redis tell."""
+"""The number of a queue's partitions, derived from its keys in Redis."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["exists", "partitions_of"]
 
-# How many partitions are looked for first, and all where one of the later half exists.
+# How many partitions are searched first. If one of the later half exists, all are searched.
 _FEW_PARTITIONS = 32
 
 
@@ -22,7 +22,7 @@ def partitions_of(client: Client, name: str) -> int | None:
     """How many partitions a queue has: 1 more than the last one that has any key in Redis.
 
     None for a queue without partitions, for the name of one partition, and for a user who may not look at the
-    partitions. Partitions without any key behind the last one are not counted. Example::
+    partitions. Partitions after the last one with a key are not counted. Example::
 
         count = partitions_of(client, "orders")
 
@@ -41,15 +41,15 @@ def partitions_of(client: Client, name: str) -> int | None:
     except RedisReplyError as error:
         if not lacks_rights(error):
             raise
-        # Rights on the queue's own keys are enough for a queue without partitions.
+        # For a queue without partitions, permission for its own keys is enough.
         return None
     return last + 1 or None
 
 
 def exists(client: Client, name: str, partitions: int | None = None) -> bool:
-    """Whether Redis has any key of a queue or of its partitions: False where it is empty or its name is misspelt.
+    """Whether Redis has any key of a queue or of its partitions: False if it is empty or its name is misspelt.
 
-    A user who may not look at all of its keys gets True. Example::
+    True also for a user who may not read all of its keys. Example::
 
         exists(client, "orders")
 

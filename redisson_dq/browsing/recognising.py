@@ -17,12 +17,12 @@ __all__ = ["Candidate", "Sureness", "codec_named", "recognise"]
 
 Sureness = Literal["certain", "likely", "possible"]
 
-# Of these forms no other codec begins in the same way. The others are alike to bytes that some program may write.
+# No other codec's values begin like these forms. The other forms resemble bytes that any program may write.
 _CERTAIN = frozenset(("SerializationCodec", "SmileJacksonCodec", "ZStdCodec", "IonJacksonCodec", "ForyCodec"))
 _RANK: dict[Sureness, int] = {"certain": 0, "likely": 1, "possible": 2}
 _WHOLE = re.compile(rb"-?\d{1,19}")
 _DECIMAL = re.compile(rb"-?\d+\.\d+(?:E-?\d+)?|NaN|-?Infinity")
-# The bytes of one value of Kryo: the registered classes have these numbers, a class by its name has the 1.
+# The first bytes of a Kryo value: registered classes have these numbers; 1 means a class by name.
 _KRYO_CLASS = re.compile(rb"\x01\x00(?:[A-Za-z_$][\w$]*\.)")
 _KRYO = re.compile(rb"[\x01-\x3f]")
 
@@ -37,9 +37,9 @@ class Candidate:
 
 
 def recognise(data: bytes, *, is_whole: bool = True) -> list[Candidate]:
-    """The codecs that may have written ``data``, the surest first. Empty where nothing fits. O(size).
+    """The codecs that may have written ``data``, the most certain first. Empty if none fits. O(size).
 
-    ``is_whole`` is false where ``data`` is the beginning of a longer value. Example::
+    ``is_whole`` is false if ``data`` is the beginning of a longer value. Example::
 
         >>> from redisson_dq.browsing import recognise
         >>> [(each.codec, each.sure) for each in recognise(b'{"@class":"com.acme.Order","id":1}')]
@@ -123,7 +123,9 @@ def _is_text(data: bytes, is_whole: bool) -> bool:
 
 
 def codec_named(name: str) -> str | None:
-    """The full name of a codec, by that or by a short form such as ``json`` or ``kryo5``. None for any other text."""
+    """The full name of a codec, given its full name or a short form such as ``json`` or ``kryo5``. None for any other
+    text.
+    """
     from redisson_dq import codecs
 
     every = [each for each in codecs.__all__ if each != "Codec"]

@@ -28,15 +28,15 @@ __all__ = [
     "waiting_row",
 ]
 
-#: Where an item may be. An item of an unpaused queue that is overdue still counts as waiting, and so does a parked one.
+#: The states of an item. Overdue and parked items count as waiting.
 SeenIn = Literal["waiting", "ready", "in-flight", "dead", "quarantined", "undecodable", "expired", "recurring"]
-#: The pages of items. Those that are parked wait, so they are on two of them.
+#: The pages of items. Parked items also wait, so they are on two pages.
 SeenOn = Literal[
     "waiting", "parked", "ready", "in-flight", "dead", "quarantined", "undecodable", "expired", "recurring"
 ]
 STATES: tuple[SeenOn, ...] = get_args(SeenOn)
 
-# The sizes of an entry without its value, by the size of its id.
+# The size of an entry without its value, by the size of its id.
 _AROUND = {8: "current", 9: "lean", 10: "lease"}
 # The last millisecond of the year 9999.
 _LAST_MS = 253402300799999
@@ -44,18 +44,17 @@ _LAST_MS = 253402300799999
 
 @attrs.frozen(kw_only=True)
 class SeenItem:
-    """One item, as it was when Redis told of it at ``now``.
+    """One item, as Redis reported it at ``now``.
 
-    ``id`` is the id of its offer where it has one. An item that waits has the one that its offer made otherwise. A
-    lease or a dead letter has its own in hex, and an element of a list ``state@index``. ``entry_id`` is the id inside
-    its entry in hex, where the item was chosen for an action (``mending``).
-    ``due`` is the due time, or the deadline of a value in flight. ``at`` is when it was received or parked, or when it
-    died. ``waits_for`` is what a limit by key has parked it for, as in ``limit customer=71``.
-    ``data`` are the first bytes of its value, which has ``size`` bytes in all. ``envelope`` is ``current``, ``lean``,
-    ``legacy``, ``lease``, ``torn`` or ``unknown``. It is empty where an item has none. ``context`` is that of its
-    offer, where a record tells. ``holder`` has a value in flight, where it can be told. ``every`` is the rule of a
-    recurring offer, and ``missed`` says what comes of missed occurrences. ``cursor`` is how far the work on
-    a value has come, where its handler has saved that.
+    ``id`` is the id of its offer, if it has one. Otherwise it is the id that the offer returned for a waiting item, the
+    hex id of a lease or a dead letter, or ``state@index`` for an element of a list. ``entry_id`` is the hex id in its
+    entry, if the item was selected for an action (``mending``). ``due`` is the due time, or the deadline of a value in
+    flight. ``at`` is when it was received or parked, or when it died. ``waits_for`` is the limit by key that has parked
+    it, such as ``limit customer=71``. ``data`` has the first bytes of its value, ``size`` the number of all its bytes.
+    ``envelope`` is ``current``, ``lean``, ``legacy``, ``lease``, ``torn`` or ``unknown``. It is empty if the item has
+    none. ``context`` is the context of its offer, if a record has it. ``holder`` is the client that has a value in
+    flight, if known. ``every`` is the rule of a recurring offer, and ``missed`` how it treats missed occurrences.
+    ``cursor`` is the progress that the handler of a value has saved, if any.
     """
 
     queue: str
@@ -79,7 +78,9 @@ class SeenItem:
     holder: LeaseHolder | None = None
 
     def has_id(self, ids: frozenset[str]) -> bool:
-        """Whether one of these ids names it: the id of its offer, the made one, or the hex id of its entry."""
+        """Whether this is one of its ids: the id given to its offer, the id that the offer returned, or the hex id of
+        its entry.
+        """
         return self.id in ids or self.entry_id in ids
 
     @property
@@ -89,14 +90,14 @@ class SeenItem:
 
     @property
     def late(self) -> timedelta | None:
-        """How long its due time has passed. None before that, and where nothing is due any more."""
+        """How long ago it was due. None before that, and if it is no longer waiting."""
         if self.due is None or self.state not in ("waiting", "recurring") or self.due > self.now:
             return None
         return self.now - self.due
 
 
 def time_of(score: bytes | float) -> datetime | None:
-    """A score as a time, rounded up. None for one that no calendar has."""
+    """A score as a time, rounded up. None if it is outside the calendar's range."""
     number = float(score)
     return from_ms(-int(-number // 1)) if 0 <= number <= _LAST_MS else None
 
@@ -201,7 +202,7 @@ def listed_row(queue: str, now: datetime, state: SeenIn, index: int, found: list
 
 
 def recurring_row(queue: str, now: datetime, offer: RecurringOffer, head: int) -> SeenItem:
-    """A recurring offer, with the due time of the occurrence that waits."""
+    """A recurring offer, with the due time of its next occurrence."""
     return SeenItem(
         queue=queue,
         state="recurring",

@@ -1,4 +1,4 @@
-"""When the items of queues are due, and how late those are that are overdue."""
+"""The due times of the items of queues, and the lateness of overdue items."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SPANS", "DueTimes", "due_times"]
 
-#: The ends of the spans from now on.
+#: The ends of the spans, counted from now.
 SPANS = (
     *(timedelta(seconds=1), timedelta(seconds=10), timedelta(minutes=1), timedelta(minutes=10)),
     *(timedelta(hours=1), timedelta(days=1), timedelta(days=7)),
@@ -23,9 +23,9 @@ SPANS = (
 
 @attrs.frozen(kw_only=True)
 class DueTimes:
-    """How many items are due when: ``overdue``, ``within`` each of SPANS behind the one before, and ``later``.
+    """How many items are due: ``overdue``, ``within`` each of SPANS but not the previous one, and ``later``.
 
-    ``late`` is the lateness of the overdue ones at 50, 90, 99 and 100 percent. Of partitions each is the largest.
+    ``late`` is the lateness of overdue items at 50, 90, 99 and 100 percent. For partitions, each is the largest value.
     """
 
     overdue: int
@@ -35,7 +35,8 @@ class DueTimes:
 
 
 def due_times(client: Client, queue: str, partitions: int | None = None) -> DueTimes:
-    """When the items of a queue are due. Its script counts only ranges, so it takes as long for any number of items.
+    """The due times of the items of a queue. The script only counts ranges, so its time does not depend on the number
+    of items.
 
     One round trip for each partition. Raises ArgumentError, RedisConnectionError, RedisReplyError, WrongTypeError.
     """

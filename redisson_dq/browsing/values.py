@@ -1,4 +1,4 @@
-"""Decodes values, and turns them into plain mappings, lists and scalars. No bytes make it fail."""
+"""Decodes values, and turns them into plain mappings, lists and scalars. It never raises, whatever the bytes are."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from redisson_dq.errors import ArgumentError, DecodeError, RedissonDQError
 
 __all__ = ["CLASS", "DecodedValue", "ValueReader", "make_codec", "plain_value"]
 
-#: The key of a plain mapping that has the Java class of an object.
+#: The key under which a plain mapping has the Java class of an object.
 CLASS = "@class"
 _CLASS_NAME = re.compile(rb"[A-Za-z_$][A-Za-z0-9_$]*(?:\.[A-Za-z_$][A-Za-z0-9_$]*)+")
 _JSON_CLASS = re.compile(rb'\s*\{\s*"@class"\s*:\s*"([^"\\]{1,300})"')
 _SERIALIZED = b"\xac\xed\x00\x05sr"
-#: The memory that a compressed value may take where it is only looked at.
+#: The memory that a compressed value may take when it is only displayed.
 _MOST_MEMORY = 16 * 1024 * 1024
-# Deeper values, and more of them, are left out.
+# Values that are nested deeper, and further ones, are left out.
 _DEEPEST, _MOST_PARTS = 50, 20_000
 _CUT = "..."
-# These read objects of classes that nobody declared as plain fields.
+# These codecs read objects of undeclared classes as plain fields.
 _GENERIC = frozenset(
     f"{each}Codec"
     for each in (
@@ -47,12 +47,12 @@ _WRAPPING = ("LZ4Codec", "LZ4CodecV2", "SnappyCodec", "SnappyCodecV2", "ZStdCode
 
 @attrs.frozen(kw_only=True)
 class DecodedValue:
-    """A value as far as it could be read.
+    """A value, as far as it could be decoded.
 
-    ``codec`` is Redisson's name of the codec that read it, ``sure`` how sure its bytes are to be that codec's, or
-    ``given`` where the caller named it. ``value`` is plain: mappings, lists, text, numbers, booleans and None. An
-    object is a mapping with its class under ``@class``. ``error`` says why no codec has read it, and ``value`` is the
-    bytes in hex then. ``java_class`` is the class of the whole value, also of one that could not be read.
+    ``codec`` is Redisson's name of the codec that decoded it. ``sure`` is how certain that codec is, or ``given`` if
+    the caller named it. ``value`` is plain: mappings, lists, text, numbers, booleans and None. An object is a mapping
+    with its class under ``@class``. If no codec could decode the value, ``error`` says why, and ``value`` is the bytes
+    in hex. ``java_class`` is the class of the whole value, even if it could not be decoded.
     """
 
     codec: str
@@ -63,11 +63,11 @@ class DecodedValue:
 
 
 class ValueReader:
-    """Decodes values of any codec, or of one that is given. It makes only objects of declared classes."""
+    """Decodes values of any codec, or of a given one. It only creates objects of declared classes."""
 
     def __init__(self, codec: str | Codec | None = None, *, keys: Mapping[str, bytes] | None = None) -> None:
-        """``codec`` is a codec, or the name of one, such as ``"json"``. Without it the bytes tell. ``keys`` are those
-        of an :class:`~redisson_dq.codecs.EncryptedCodec`, by their ids.
+        """``codec`` is a codec, or the name of one, such as ``"json"``. Without it, the codec is recognised from the
+        bytes. ``keys`` has the keys of an :class:`~redisson_dq.codecs.EncryptedCodec`, by their ids.
 
         Raises ArgumentError.
         """
@@ -82,7 +82,7 @@ class ValueReader:
     def read(self, data: bytes, *, is_whole: bool = True, queue: str = "") -> DecodedValue:
         """The value of ``data``. Never raises. ``is_whole`` is false for the beginning of a longer value.
 
-        ``queue`` is the key of the queue that it is in, which an encrypted value is bound to.
+        ``queue`` is the key of the value's queue, to which an encrypted value is bound.
         """
         key = key_id_of(data)
         if key is not None:
@@ -146,8 +146,8 @@ class ValueReader:
 def make_codec(name: str, *, generic: bool = True) -> Codec:
     """A codec by its name, such as ``JsonJacksonCodec`` or ``json``. Raises ArgumentError.
 
-    Codecs that can read undeclared classes do so, unless ``generic`` is false. One that wraps another one gives the
-    bytes inside.
+    Codecs that can read undeclared classes do so, unless ``generic`` is false. A codec that wraps another one returns
+    the bytes inside.
     """
     from redisson_dq import codecs
 
@@ -168,7 +168,7 @@ def make_codec(name: str, *, generic: bool = True) -> Codec:
 
 
 def plain_value(value: Any) -> Any:
-    """The value in mappings, lists, text, numbers, booleans and None. Of a very large one a part. O(size)."""
+    """The value as mappings, lists, text, numbers, booleans and None. Only a part of a very large value. O(size)."""
     return _Plain().made(value, 0)
 
 
@@ -234,7 +234,7 @@ class _Plain:
 
 
 def _fields_of(value: Any) -> list[tuple[str, Any]]:
-    """The fields of an object: of attrs, of a dataclass, of pydantic, or its attributes."""
+    """The fields of an object of attrs, dataclasses or pydantic, or the attributes of any other object."""
     kind = type(value)
     if attrs.has(kind):
         names = [each.name for each in attrs.fields(kind)]
@@ -248,12 +248,14 @@ def _fields_of(value: Any) -> list[tuple[str, Any]]:
 
 
 def _is_of_python(value: Any) -> bool:
-    """Whether no type of Java is needed to tell it. The codecs of plain texts and numbers load none."""
+    """Whether the value is a plain Python one. This loads no Java types, as codecs of plain texts and numbers need
+    none.
+    """
     return type(value).__module__ == "builtins"
 
 
 def _java_object(value: Any) -> tuple[str, Any] | None:
-    """The class and the fields of an object of a class that nobody declared."""
+    """The class and the fields of an object of an undeclared class."""
     if _is_of_python(value):
         return None
     from redisson_dq.java.values import JavaObject
@@ -262,7 +264,7 @@ def _java_object(value: Any) -> tuple[str, Any] | None:
 
 
 def _class_of(value: Any) -> str:
-    """The Java class of a declared object, or of one that nobody declared. Empty for plain values."""
+    """The Java class of an object, declared or not. Empty for plain values."""
     if _is_of_python(value):
         return ""
     from redisson_dq.java.registry import declaration_for
@@ -276,14 +278,14 @@ def _class_of(value: Any) -> str:
 
 
 def _class_in(data: bytes) -> str:
-    """The Java class that the first bytes of a value of Kryo, JSON or Java's serialization name."""
+    """The Java class named in the first bytes of a value in Kryo, JSON or Java serialization."""
     named = b""
     if found := _JSON_CLASS.match(data):
         named = found[1]
     elif data.startswith(_SERIALIZED):
         named = data[8 : 8 + int.from_bytes(data[6:8], "big")]
     elif data[:2] == b"\x01\x00":
-        # The last letter has the highest bit.
+        # The high bit marks the last letter.
         end = next((i for i, byte in enumerate(data[2:300], 2) if byte & 0x80), None)
         named = b"" if end is None else data[2:end] + bytes([data[end] & 0x7F])
     return named.decode("ascii") if _CLASS_NAME.fullmatch(named) else ""

@@ -1,10 +1,10 @@
 """Finds out why nothing arrives: checks of servers, queues, values and clients, each with a stable id.
 
-:func:`diagnose` runs the checks over a client and gives a :class:`Report`. It changes nothing in Redis. A check is one
-function, and is in the table of ``checks.py``. Those of servers are in ``server.py``, ``rights.py``,
-``replication.py`` and ``timing.py``, those of queues in ``flow.py``, ``consumers.py``, ``entries.py`` and
-``values.py``, those of clients in ``fleet.py``. The facts that several checks read are asked for once, in
-``sight.py``. Nothing here prints or knows a command line.
+:func:`diagnose` runs the checks with a client and returns a :class:`Report`. It changes nothing in Redis. A check is
+one function, listed in the table of ``checks.py``. Checks of servers are in ``server.py``, ``rights.py``,
+``replication.py`` and ``timing.py``, checks of queues in ``flow.py``, ``consumers.py``, ``entries.py`` and
+``values.py``, and checks of clients in ``fleet.py``. ``sight.py`` reads the facts that several checks need, each once.
+Nothing here prints or depends on the command line.
 """
 
 from redisson_dq.doctor.checks import CHECKS, Check, diagnose

@@ -1,4 +1,4 @@
-"""The options by which redis-cli reaches the servers of a client. A password is left out."""
+"""The options with which redis-cli reaches the servers of a client. Passwords are left out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
 def redis_cli_options(pool: ConnectionPool, *, is_cluster: bool = False) -> tuple[str, ...]:
-    """The options for the server of a pool. They are none for the one that redis-cli takes by itself."""
+    """The options for the server of a pool. Empty for redis-cli's default server."""
     settings: dict[str, Any] = pool.connection_kwargs
     options: list[str] = []
     host, port = settings.get("host") or "localhost", settings.get("port") or 6379
@@ -45,5 +45,5 @@ def _tls(settings: dict[str, Any]) -> list[str]:
 
 
 def has_password(pool: ConnectionPool) -> bool:
-    """Whether the server wants a password of this client, which a printed command does not show."""
+    """Whether the server requires a password from this client. A printed command does not show it."""
     return bool(pool.connection_kwargs.get("password") or pool.connection_kwargs.get("credential_provider"))

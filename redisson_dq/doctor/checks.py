@@ -48,16 +48,16 @@ logger = logging.getLogger("redisson_dq")
 
 @attrs.frozen
 class Check:
-    """One check: its stable id and its function. The function's first line says how a fleet is that is well."""
+    """One check: its stable id and its function. The function's first docstring line describes a healthy fleet."""
 
     id: str
     run: Callable[[Sight], Iterator[Finding]]
-    #: Whether it writes, and so runs on demand only.
+    #: Whether the check writes, and so only runs on demand.
     writes: bool = False
 
     @property
     def summary(self) -> str:
-        """The state of a fleet that is well, in one line."""
+        """The state of a healthy fleet in one line."""
         return (self.run.__doc__ or "").partition("\n")[0]
 
 
@@ -110,21 +110,20 @@ def diagnose(
     codec: Codec | None = None,
     trial: bool = False,
 ) -> Report:
-    """Runs the checks, and reports all problems of these queues and of the servers of ``client``.
+    """Runs the checks, and reports all problems of these queues and of the client's servers.
 
-    ``queues`` are names, or one name; without any, all queues that Redis has are found. ``only`` and ``skip`` choose
-    checks by their ids. ``codec`` is the codec that the values are expected to be in; without one it is recognised by
-    their bytes.
-    With ``trial`` the main job is done once, in a queue of its own that is deleted at the end (``main-job``).
-    All checks run even when one fails. Example::
+    ``queues`` are names, or one name; without any, all queues in Redis are checked. ``only`` and ``skip`` choose checks
+    by their ids. ``codec`` is the expected codec of the values; without it, the codec is recognised from their bytes.
+    With ``trial`` the main job is done once, in a separate queue that is deleted at the end (``main-job``). All
+    checks run even when one fails. Example::
 
         report = diagnose(client, ["orders"])
         for finding in report.findings:
             print(finding.check, finding.text, finding.shown_by)
 
-    Nothing is changed without ``trial``. A user needs only rights to look, and a check without its rights is unknown.
-    Each queue costs two scripts of some ms at most, whatever is in it. With ready values there is a second look 0.25 s
-    later. Raises ArgumentError for an id that no check has, and ClosedError.
+    Nothing is changed without ``trial``. Read permission is enough; a check that lacks a permission is unknown. Each
+    queue costs two scripts of a few ms at most, whatever is in it. If there are ready values, they are read again 0.25
+    s later. Raises ArgumentError for an unknown id of a check, and ClosedError.
     """
     queues = [queues] if isinstance(queues, str) else list(queues)
     if wrong := [each for each in queues if not isinstance(each, str)]:
@@ -153,7 +152,7 @@ def _chosen(only: Sequence[str], skip: Sequence[str]) -> list[Check]:
 
 
 def _failure(sight: Sight) -> tuple[str, str] | None:
-    """Why no check can run, and the text of that. The first command tells."""
+    """Why no check can run, as a word and a text. The first command shows this."""
     try:
         list(server.connection(sight))
     except (CannotRun, RedissonDQError) as error:
@@ -165,7 +164,7 @@ def _failure(sight: Sight) -> tuple[str, str] | None:
     return None
 
 
-#: The reason of all other checks, the command that shows it, and those that help, by the failure.
+#: For each failure: the reason given for all other checks, the command that shows it, and the commands that help.
 _FAILURES = {
     "unreachable": ("Redis cannot be reached", "redis-cli PING", ("redis-cli PING", "systemctl status redis")),
     "rights": ("Redis refused the first command", "redis-cli PING", ("redis-cli ACL WHOAMI",)),
@@ -180,7 +179,7 @@ def _without_redis(chosen: list[Check], sight: Sight, failure: str, text: str) -
         severity=Severity.PROBLEM,
         text=text,
         queue=None,
-        # Of a cluster, the node that did not answer.
+        # On a cluster, the node that did not answer.
         evidence={"error": text} if sight.asked is None else {"error": text, "server": sight.asked.name},
         shown_by=shown_by,
         commands=tuple(each.format(remedy=text.rpartition(": ")[2]) for each in commands),
@@ -199,7 +198,7 @@ def _without_redis(chosen: list[Check], sight: Sight, failure: str, text: str) -
 
 
 def _run(check: Check, sight: Sight) -> tuple[Result, list[Finding]]:
-    """Whatever a check raises is its own matter: the others run."""
+    """Runs a check. If it raises, the other checks still run."""
     found: list[Finding] = []
     reason = None
     sight.has_asked_for_queues = False
@@ -224,7 +223,7 @@ def _run(check: Check, sight: Sight) -> tuple[Result, list[Finding]]:
 
 
 def _addressed(finding: Finding, sight: Sight) -> Finding:
-    """The finding with commands of redis-cli that reach the server that it is about."""
+    """The finding, with redis-cli commands that reach its server."""
     nodes = {node.name: node for node in sight.nodes}
     node = nodes.get(str(finding.evidence.get("server")), sight.nodes[0])
     options = redis_cli_options(node.pool, is_cluster=sight.admin.is_cluster)
@@ -238,7 +237,7 @@ def _addressed(finding: Finding, sight: Sight) -> Finding:
 
 
 def _together(found: list[Finding]) -> list[Finding]:
-    """One finding for all partitions of a queue. It is that of the first one, and counts them."""
+    """One finding for all partitions of a queue: that of the first partition, with the number of partitions."""
     alike: dict[object, list[Finding]] = {}
     for number, each in enumerate(found):
         key = number if each.partition is None else (each.queue, each.severity, tuple(each.evidence))

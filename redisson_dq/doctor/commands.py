@@ -1,8 +1,8 @@
 """The check of commands: whether the server carries out each command that the main job sends.
 
-Services and proxies leave commands out, and say so in their documents at best. Each command is sent in a form that
-changes nothing: about a key that does not exist, or to nobody. A user without the right to one is not refused it: from
-Redis 7.0 on the server tells the rights beforehand.
+Services and proxies leave out commands, and at best document this. Each command is sent in a form that changes nothing:
+about a key that does not exist, or to nobody. No command is sent that the user may not send: from Redis 7.0 on, the
+server reports permissions beforehand.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from redisson_dq.scripts.script import load
 __all__ = ["commands"]
 
 _NO_KEY = "redisson_dq:none"
-# The first words of errors that come after the look whether the command is there.
+# The first words of errors that a server only raises if it knows the command.
 _KNOWS = ("CROSSSLOT", "NOSCRIPT", "No matching script", "WRONGTYPE")
 _TIME = "return redis.call('TIME')"
-# Alibaba Cloud's clusters want ``KEYS[1]`` in the call, and refuse this script by these words.
+# Alibaba Cloud's clusters require ``KEYS[1]`` in the call, and refuse this script with these words.
 _STRICT = "local key = KEYS[1] return redis.call('EXISTS', key)"
 _REFUSED_STRICTLY = "bad lua script for redis cluster"
 
 
 @attrs.frozen
 class _Needed:
-    """A command that changes nothing as it is sent here, and the work that does not go on without it."""
+    """A command, sent in a form that changes nothing, and the work that needs it."""
 
     words: tuple[str, ...]
     without: str
     severity: Severity = Severity.WARNING
-    #: Whether a user who only looks has no right to it.
+    #: Whether a read-only user has no permission for it.
     writes: bool = False
 
     @property
@@ -48,7 +48,7 @@ class _Needed:
 
     @property
     def asked(self) -> str:
-        """The command as the server is asked about it. Its keys and channels count, a script's text does not."""
+        """The command whose permission is asked for: with its keys and channels, but without the text of a script."""
         return f"{self.name} 0 0" if self.name.startswith("EVAL") else " ".join(filter(None, self.words))
 
 
@@ -86,7 +86,7 @@ def commands(sight: Sight) -> Iterator[Finding]:
                 sight.note("the user only looks; run the doctor as the user of a service to see what it may send")
             for needed, error in refused.items():
                 if not (only_looks and needed in denied):
-                    # A user who only offers has no right to take.
+                    # A user who only offers has no permission to take.
                     severity = Severity.WARNING if needed.writes and needed in denied else needed.severity
                     yield _refused(node, needed.name, error, needed.without, severity)
             if not only_looks and not any(needed.name == "EVAL" for needed in refused):
@@ -95,15 +95,15 @@ def commands(sight: Sight) -> Iterator[Finding]:
 
 @attrs.frozen
 class _Rights:
-    """The commands that the user may not send about a queue, and those that it may not send as they are sent here."""
+    """The commands that the user may not send for a queue, and those that it may not send in the form used here."""
 
     lacking: frozenset[_Needed] = frozenset()
     unsendable: frozenset[_Needed] = frozenset()
 
 
 def _rights(sight: Sight, node: Node) -> _Rights:
-    """The answer of the server about rights, before a command is sent."""
-    # Without words behind it a command is asked about with a queue's key.
+    """The permissions that the server reports before a command is sent."""
+    # A command without arguments is asked about with a queue's key.
     of_keys = ("BLPOP", "BLMOVE", "LPOP")
     asked = {needed: (needed.name if needed.name in of_keys else needed.asked, needed.asked) for needed in _NEEDED}
     missing = sight.missing_rights([text for texts in asked.values() for text in texts], node)
@@ -114,7 +114,7 @@ def _rights(sight: Sight, node: Node) -> _Rights:
 
 
 def _refusals(line: _Probing, rights: _Rights) -> Iterator[tuple[_Needed, Exception]]:
-    """The commands that are refused. None is sent that would be refused for want of a right."""
+    """The commands that are refused. No command is sent for which the user has no permission."""
     for needed in _NEEDED:
         if needed in rights.lacking:
             yield needed, redis.exceptions.NoPermissionError("the user has no right to it")
@@ -125,7 +125,7 @@ def _refusals(line: _Probing, rights: _Rights) -> Iterator[tuple[_Needed, Except
 
 
 def _inside(sight: Sight, node: Node, line: _Probing) -> Iterator[Finding]:
-    """The commands that scripts send."""
+    """The commands that are refused inside scripts."""
     error = line.error_of(("EVAL", _TIME, "0"))
     if error is not None:
         yield _refused(node, "TIME in a script", error, _NO_SCRIPT, Severity.PROBLEM)
@@ -152,12 +152,12 @@ class _Probing:
     _probe: CommandProbe
 
     def error_of(self, words: tuple[str, ...]) -> Exception | None:
-        """The error of a command that is refused. Raises CannotRun."""
+        """The error of a refused command. Raises CannotRun."""
         try:
             error = self._probe.error_of(*words)
         except redis.exceptions.TimeoutError as failure:
             raise CannotRun(f"{self._node.name} has not answered {words[0]}: {failure}") from failure
-        # Such a node knows the command, and would carry it out for a key of its own.
+        # A node that redirects knows the command, and would carry it out for one of its own keys.
         is_known = isinstance(error, redis.exceptions.ResponseError) and str(error).startswith(_KNOWS)
         return None if is_known else error
 

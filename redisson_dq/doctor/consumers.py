@@ -1,7 +1,7 @@
 """Checks of ready values: whether consumers take them, and keep up.
 
-Each symptom belongs to one check. Values that nobody takes belong to ``nobody-consumes`` without any consumer that is
-connected, to ``worker`` where one of ours is connected and makes no progress, and to ``ready-backlog`` else.
+Each symptom is reported by one check. Values that nobody takes are reported by ``nobody-consumes`` if no consumer is
+connected, by ``worker`` if one of our workers is connected but makes no progress, and otherwise by ``ready-backlog``.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ __all__ = ["nobody_consumes", "ready_backlog", "worker"]
 
 # This many ready values are a backlog.
 _BACKLOG = 1000
-# Fewer are one if consumers need longer than _LONG_S for them, and more than _PER_LEASE are ready for each lease.
+# Fewer are a backlog if consumers need longer than _LONG_S for them, and more than _PER_LEASE are ready per lease.
 _LONG_S, _PER_LEASE = 60.0, 10
-# Without leases this many are one, if hardly any was taken between the two looks.
+# Without leases, this many are a backlog if hardly any was taken between the two reads.
 _UNTAKEN = 100
 # Consumers may hang if they take nothing for this many seconds while values are ready, and report nothing.
 _SILENT_S = 300.0
-# The evidence in the note of a worker.
+# The figures in a worker's note that are used as evidence.
 _OF_NOTES = ("handler", "host", "pid", "client", "running", "since_s", "patience_s", "stack")
 _TAKES = {
     *("blpop", "brpop", "blmove", "brpoplpush", "blmpop", "lpop", "rpop", "lmove", "rpoplpush", "lmpop"),
@@ -35,7 +35,7 @@ _TAKES = {
 
 
 def _untaken(sight: Sight) -> Iterator[Looked]:
-    """Queues with ready values of which none was taken between the two looks."""
+    """Queues with ready values of which none was taken between the two reads."""
     for queue in sight.queues:
         again = sight.looked_again.get(queue.raw)
         if not queue.figures.ready or again is None or again.figures.ready < queue.figures.ready:
@@ -49,7 +49,7 @@ def _untaken(sight: Sight) -> Iterator[Looked]:
 
 
 def _owner_of_untaken(sight: Sight, queue: Looked) -> str:
-    """The check that reports values that nobody takes. It goes by the receivers, not by values in flight."""
+    """The check that reports values that nobody takes. It depends on the receivers, not on values in flight."""
     if _stalled(queue):
         return "worker"
     if _has_living_holders(sight, queue):
@@ -72,7 +72,7 @@ def _stalled(queue: Looked) -> list[Mapping[str, Any]]:
 
 
 def _has_living_holders(sight: Sight, queue: Looked) -> bool:
-    """Whether a client that is connected may have one of the values in flight."""
+    """Whether a connected client may have one of the values in flight."""
     if not queue.figures.in_flight:
         return False
     return any(sight.holder_of(each.ids[0]) is not Gone for each in queue.sampled.holders) or (
@@ -81,7 +81,7 @@ def _has_living_holders(sight: Sight, queue: Looked) -> bool:
 
 
 def _is_silent(queue: Looked) -> bool:
-    """Whether holders have taken nothing for long, and none of them tells that it takes its usual time."""
+    """Whether holders have taken nothing for a long time, and none reports that this is usual for it."""
     last_ms = queue.sampled.received_last_ms
     return last_ms is not None and not queue.sampled.notes and queue.now_ms - last_ms > _SILENT_S * 1000
 
@@ -177,12 +177,12 @@ def ready_backlog(sight: Sight) -> Iterator[Finding]:
 
 
 def _seconds_for(sight: Sight, queue: Looked) -> float:
-    """For how many seconds the consumers have work with the ready values, as far as that is a backlog; else 0."""
+    """How many seconds the consumers need for the ready values, if these are a backlog; otherwise 0."""
     again = sight.looked_again.get(queue.raw, queue)
     ready, in_flight = queue.figures.ready, queue.figures.in_flight
     count = sum(each.count for look in (queue, again) for each in look.sampled.holders)
     if count:
-        # A lease that is seen is half over, on average. This many values are held for twice that time.
+        # An observed lease is half over on average, so each value is held for twice its observed age.
         held_s = 2 * (queue.sampled.held_ms + again.sampled.held_ms) / count / 1000
         return ready * held_s / in_flight if in_flight and ready >= _PER_LEASE * in_flight else 0.0
     taken = ready - again.figures.ready

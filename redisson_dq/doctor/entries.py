@@ -18,7 +18,7 @@ _MAKE_DUE = (
     'redis.call("PUBLISH", ARGV[3], 0) return n'
 )
 # Puts entries that are only in the zset into the list of envelopes, up to a number of the first ones, and counts them.
-# The list is short: the look has read it whole. Leases and lean entries belong into the zset alone.
+# The list is short, so it has been read completely. Leases and lean entries belong only in the zset.
 _PUT_INTO_LIST = (
     'local n, seen = 0, {} for _, e in ipairs(redis.call("LRANGE", KEYS[2], 0, -1)) do seen[e] = 1 end '
     'for _, e in ipairs(redis.call("ZRANGE", KEYS[1], 0, ARGV[1])) do local b = string.byte(e) '
@@ -44,12 +44,12 @@ def key_types(sight: Sight) -> Iterator[Finding]:
 
 
 def _elsewhere(key: str) -> str:
-    """A name in the same slot of a cluster, which is none of a queue's keys."""
+    """A name in the same cluster slot that is not one of the queue's keys."""
     return f"moved:{key}" if "{" in key else f"moved:{{{key}}}"
 
 
 def sampled_of(queue: Looked) -> dict[str, str]:
-    """How many entries were looked at, where that was not all of them."""
+    """How many entries were examined, if not all of them."""
     sampled = queue.sampled
     if sampled.is_whole:
         return {}

@@ -1,4 +1,4 @@
-"""Facts as values: a server, a look at a queue, the names that a scan has found."""
+"""Facts as values: a server, the state of a queue, the names that a scan has found."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ __all__ = ["Looked", "Scanned", "fields_of"]
 
 @attrs.frozen(kw_only=True)
 class Looked:
-    """One queue, or one partition, at one moment. ``name`` is that before the name mapper, ``whole`` the queue's."""
+    """One queue, or one partition, at one moment. ``name`` is its name before the name mapper, ``whole`` the name of
+    the whole queue.
+    """
 
     raw: str
     name: str
@@ -29,11 +31,11 @@ class Looked:
 
     @property
     def now_ms(self) -> int:
-        """The server's clock at the look, in epoch ms."""
+        """The server's time of this state, in epoch ms."""
         return self.sampled.now_us // 1000
 
     def command(self, words: str, *options: str) -> str:
-        """The command of ours about this queue, as a shell takes it."""
+        """A ``redisson-dq`` command for this queue, quoted for a shell."""
         return command_line(words, [self.whole], options)
 
     def finding(
@@ -48,7 +50,7 @@ class Looked:
         alternatives: int = 0,
         others: tuple[str, ...] = (),
     ) -> Finding:
-        """A finding about this queue. ``others`` are further queues that it names."""
+        """A finding about this queue. ``others`` has other queues that it names."""
         return Finding(
             check=check,
             severity=severity,
@@ -63,7 +65,7 @@ class Looked:
         )
 
     def late_s(self) -> float:
-        """For how many seconds the first overdue entry has been due."""
+        """How many seconds the first overdue entry has been due."""
         return self.figures.late_by.total_seconds() if self.figures.overdue else 0.0
 
     def size_of(self, role: str) -> int:
@@ -73,7 +75,7 @@ class Looked:
 
 @attrs.frozen(kw_only=True)
 class Scanned:
-    """The raw names of all queues that keys and channels tell of, and the names of the keys."""
+    """The raw names of all queues found by keys and channels, and the names of the keys."""
 
     names: frozenset[str]
     left_over: tuple[str, ...]

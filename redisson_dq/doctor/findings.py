@@ -1,4 +1,4 @@
-"""The results of a diagnosis: frozen values, and the same as JSON."""
+"""The results of a diagnosis: frozen values, and their JSON form."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ __all__ = [
     "server_warning",
 ]
 
-#: The logs of a server are read back for this many seconds.
+#: How many seconds back the logs of a server are read.
 RECENTLY_S = 3600
 
 
 class ValueText(str):
-    """A text that may have bytes of a value, in evidence and commands. The dashboard hides it where fields are masked.
+    """A text in evidence or commands that may contain bytes of a value. The dashboard hides it if fields are masked.
 
-    :func:`redis_cli` makes one where a word is bytes: names of keys are text.
+    :func:`redis_cli` returns one if a word is bytes: names of keys are text.
     """
 
 
@@ -58,7 +58,7 @@ class Status(str, enum.Enum):
 
 
 class CannotRun(Exception):
-    """A check has no facts to judge by. The text is the reason."""
+    """A check lacks the facts that it needs. The text is the reason."""
 
 
 class Misnamed(CannotRun):
@@ -112,11 +112,11 @@ class ReportFields(TypedDict):
 class Finding:
     """One thing that is wrong.
 
-    ``evidence`` has figures by their names. ``shown_by`` is the literal command that shows them. ``commands`` help, one
-    after the other. The last ``alternatives`` of them are alternatives, of which one is chosen. A command that begins
-    with ``#`` is none, but a deed in words. ``page`` is the section of the documentation. ``queue`` is None for a
-    server or a client. ``text`` says the finding in one sentence. ``partition`` is the name of the one that it was
-    found in. ``others`` are further queues that its texts name; None where they may name any.
+    ``evidence`` has figures by name. ``shown_by`` is the exact command that shows them. ``commands`` are the remedy, in
+    their order. The last ``alternatives`` of them are alternatives: choose one. A line that begins with ``#`` is a
+    note, not a command. ``page`` is the section of the documentation. ``queue`` is None for a server or a client.
+    ``text`` is the finding in one sentence. ``partition`` is the name of the partition in which it was found.
+    ``others`` has other queues that its texts name; None if they may name any.
     """
 
     check: str
@@ -137,13 +137,13 @@ class Finding:
 
     @property
     def remedies(self) -> tuple[tuple[str, str], ...]:
-        """Each command behind its word: "do", then "then" for a further step and "or" for an alternative."""
+        """Each command after its word: "do", then "then" for a further step and "or" for an alternative."""
         first = len(self.commands) - self.alternatives
         words = ("do" if not i else "or" if i > first else "then" for i in range(len(self.commands)))
         return tuple(zip(words, self.commands, strict=True))
 
     def to_dict(self) -> FindingFields:
-        """The finding as the JSON of a report has it."""
+        """The finding as in the JSON of a report."""
         return {
             "check": self.check,
             "severity": self.severity,
@@ -166,14 +166,14 @@ server_warning = partial(Finding, severity=Severity.WARNING, queue=None, others=
 
 @attrs.frozen(kw_only=True)
 class Result:
-    """One check that was asked for. ``reason`` says why it could not run, and is None where it did."""
+    """One requested check. ``reason`` says why it could not run, and is None if it did."""
 
     check: str
     status: Status
     reason: str | None = None
 
     def to_dict(self) -> CheckFields:
-        """The check as the JSON of a report has it."""
+        """The check as in the JSON of a report."""
         return {"id": self.check, "status": self.status, "reason": self.reason}
 
 
@@ -181,8 +181,8 @@ class Result:
 class Report:
     """The results of all checks that ran, in the order of the table, and their findings, problems first.
 
-    ``notes`` say which part of the data was looked at where that was not all of it. ``failure`` says why no check could
-    run: ``"unreachable"``, ``"rights"``, or ``"misnamed"`` where the URL names a server of another kind.
+    ``notes`` say which part of the data was examined, if not all of it. ``failure`` says why no check could run:
+    ``"unreachable"``, ``"rights"``, or ``"misnamed"`` if the URL points to a server of another kind.
     """
 
     results: tuple[Result, ...]
@@ -196,7 +196,7 @@ class Report:
         return any(each.severity is Severity.PROBLEM for each in self.findings)
 
     def exit_code(self, *, strict: bool = False) -> int:
-        """0 when all is well or there are warnings alone, 1 for a problem, 64, 69 and 77 for a ``failure``.
+        """0 if there are no findings or only warnings, 1 for a problem, 64, 69 or 77 for a ``failure``.
 
         With ``strict`` a warning counts as a problem.
         """
@@ -205,7 +205,7 @@ class Report:
         return 1 if self.has_problem or (strict and self.findings) else 0
 
     def to_dict(self) -> ReportFields:
-        """The report as JSON has it."""
+        """The report as JSON."""
         return {
             "checks": [each.to_dict() for each in self.results],
             "findings": [each.to_dict() for each in self.findings],
@@ -214,21 +214,21 @@ class Report:
 
 
 def redis_cli(*words: str | bytes | int) -> str:
-    """The command of redis-cli with these words, as a shell takes it. Bytes go through its standard input.
+    """The redis-cli command with these words, quoted for a shell. Bytes are passed through standard input.
 
     >>> from redisson_dq.doctor.findings import redis_cli
     >>> redis_cli("LLEN", "redisson_delay_queue:{orders}")
     "redis-cli LLEN 'redisson_delay_queue:{orders}'"
     """
     if any(isinstance(word, bytes) for word in words):
-        # An argument cannot have a NUL. redis-cli itself knows the escapes.
+        # An argument cannot contain a NUL. redis-cli itself understands the escapes.
         line = " ".join(_escaped(word) for word in words)
         return ValueText(f"printf '%s\\n' {shell_word(line)} | redis-cli")
     return "redis-cli " + " ".join(shell_word(str(word)) for word in words)
 
 
 def addressed(line: str, options: Sequence[str]) -> str:
-    """A line that :func:`redis_cli` made, with the options that name a server."""
+    """A line made by :func:`redis_cli`, with the options that name a server."""
     program = " ".join(("redis-cli", *map(shell_word, options)))
     if line.startswith("redis-cli "):
         return f"{program}{line.removeprefix('redis-cli')}"

@@ -1,4 +1,4 @@
-"""Checks of the fleet: which clients listen, under which names, and which keys they have left behind."""
+"""Checks of the fleet: which clients listen, under which names, and which keys former clients have left."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from redisson_dq.doctor.sight import Sight
 
 __all__ = ["client_versions", "name_mapper", "orphans"]
 
-# The keys of ours that say nothing without the keys that hold values, entries or settings.
+# Our keys that have no meaning without the keys that hold values, entries or settings.
 _SIDE = {
     *("records", "forget", "arrivals", "returned", "leases", "deliveries", "histories", "history_ends", "alarm"),
     *("lines", "turns", "handled", "events", "fence", "dead_info", "dead_index"),
@@ -85,9 +85,9 @@ def orphans(sight: Sight) -> Iterator[Finding]:
     """No keys are left of queues that are gone."""
     there = {queue.whole for queue in sight.queues if _is_there(queue)}
     for queue in sight.queues:
-        # An empty partition is no queue that is gone while another one holds something.
+        # An empty partition is not a lost queue while another partition holds something.
         left = _left_over(queue, is_there=queue.whole in there)
-        # The ids of its last items keep equal offers away for a while, and go with the next look of a client.
+        # The ids of its last items block equal offers for a while; the next client that looks removes them.
         remembered_until = queue.figures.remembered_until
         if left and (remembered_until is None or remembered_until < queue.figures.server_time):
             yield queue.finding(
@@ -117,10 +117,10 @@ def _is_there(queue: Looked) -> bool:
 
 
 def _left_over(queue: Looked, *, is_there: bool) -> list[str]:
-    """Keys without an end whose values are gone."""
+    """Keys that do not expire although their values are gone."""
     roles = {key.role: key for key in queue.figures.keys}
     lasting = {role: key.key for role, key in roles.items() if role in _SIDE and key.expires is None}
     if is_there:
-        # Its dead letters may be gone all the same.
+        # Its dead letters may still be gone.
         return [key for role, key in lasting.items() if role in _OF_DEAD and "dead" not in roles]
     return list(lasting.values())

@@ -1,8 +1,8 @@
-"""Checks of the way of items until they are ready: whether they are moved when they are due, and come back.
+"""Checks of items until they are ready: whether they are moved when due, and return after a lease.
 
-Each symptom belongs to one check. An overdue item belongs to the check of its cause, where that is known:
+Each symptom is reported by one check. An overdue item is reported by the check of its cause, if that is known:
 ``key-types``, ``paused``, ``nobody-moves`` or ``name-mapper``, ``quarantine``, ``mixed-envelopes``, ``leases-stuck``.
-Else it belongs to ``overdue``.
+Otherwise ``overdue`` reports it.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ __all__ = [
     "value_of",
 ]
 
-# An item may be so late, in seconds. Redisson tries again 5 s after an error.
+# How late an item may be, in seconds. Redisson tries again 5 s after an error.
 _GRACE_S = 5.0
-# A value that is held as long is told of; the second one where no client of ours is connected. In seconds.
+# A value that is held for longer is reported; the second limit applies if no client of ours is connected. In seconds.
 _HELD_S, _HELD_BY_NOBODY_S = 3600.0, 60.0
-# An item that waits for this long was hardly meant to (sample.lua). What a date can tell, in epoch ms.
+# A longer delay is hardly intended (sample.lua). The range of dates, in epoch ms.
 _FAR_DAYS, _DAY_MS, _LAST_MS = 1826, 86_400_000, 253_402_300_799_000
-# A value that waits longer for a limit of its key is told of, in seconds.
+# A value that waits longer for a limit of its key is reported, in seconds.
 _PARKED_S = 3600.0
 # How many leases are named in a command.
 _MOST_RELEASED = 20
@@ -79,10 +79,10 @@ def far_due(sight: Sight) -> Iterator[Finding]:
         count, last_ms = queue.sampled.far
         if not count:
             continue
-        # A time beyond the calendar is none.
+        # A time outside the calendar's range is not a date.
         far = f"due > {_FAR_DAYS}d or not due"
         last = from_ms(int(last_ms)) if last_ms <= _LAST_MS else None
-        # A delay that was a time in epoch ms, or s: that time and the offer's together are the due time.
+        # The delay was a time in epoch ms or s: the due time is the sum of that time and the time of the offer.
         is_time = abs(last_ms - 2 * queue.now_ms) < _FAR_DAYS * _DAY_MS
         seconds = queue.now_ms // 1000
         sooner = (queue.command("reschedule", "--filter", far, "--by", f"-{seconds}", "--yes"),) if is_time else ()
@@ -106,7 +106,7 @@ def far_due(sight: Sight) -> Iterator[Finding]:
 
 
 def _listen_elsewhere(sight: Sight) -> str:
-    """The databases of all clients that listen, where none is that of the items. A channel is one for all databases."""
+    """The databases of all listening clients, if none is that of the items. All databases share the channels."""
     try:
         databases = {row.fields.get("db", "") for row in sight.clients if row.listens}
     except CannotRun:
@@ -115,7 +115,7 @@ def _listen_elsewhere(sight: Sight) -> str:
 
 
 def cause_of_standstill(queue: Looked) -> str | None:
-    """The check that owns a queue whose due items are not moved. None where nothing explains it."""
+    """The check that reports a queue whose due items are not moved. None if no cause is known."""
     figures = queue.figures
     if any(key.role in ("ready", "timeout", "envelopes") for key in figures.wrong_types):
         return "key-types"
@@ -165,14 +165,14 @@ def nobody_moves(sight: Sight) -> Iterator[Finding]:
 
 
 def is_elsewhere(sight: Sight, queue: Looked) -> Looked | None:
-    """The queue of a like name, with another prefix, that is heard and empty while nobody hears this one."""
+    """The empty queue of the same name with another prefix that has listeners, while this queue has none."""
     other = alike(sight, queue)
     is_idle = other and not (other.figures.waiting or other.figures.ready or other.figures.in_flight)
     return other if is_idle else None
 
 
 def alike(sight: Sight, queue: Looked) -> Looked | None:
-    """The queue of a like name, with another prefix, that is heard while nobody hears this one, which holds items."""
+    """The queue of the same name with another prefix that has listeners, while this queue has items and no listener."""
     if queue.subscribers != 0 or not (queue.figures.waiting or queue.figures.ready) or sight.has_letters_alone(queue):
         return None
     for other in sight.all_looked:
@@ -204,7 +204,7 @@ def paused(sight: Sight) -> Iterator[Finding]:
 
 
 def _gone(sight: Sight, queue: Looked) -> list[SampledHolder]:
-    """The holders of leases that are not connected any more."""
+    """The holders of leases that are no longer connected."""
     return [each for each in queue.sampled.holders if sight.holder_of(each.ids[0]) is Gone]
 
 
@@ -278,11 +278,11 @@ def leases_stuck(sight: Sight) -> Iterator[Finding]:
 
 
 def _left_arrivals(sight: Sight, queue: Looked) -> int:
-    """How many values came for receivers and were not leased, where no client looks after them."""
+    """How many values were handed to receivers and not leased, if no client takes care of them."""
     again = sight.looked_again.get(queue.raw)
     names = (queue.raw, queue.name)
     for row in sight.clients:
-        # Of several queues the name of a connection tells the first one.
+        # The name of a connection for several queues contains only the first.
         is_here = row.queue in names or "+" in (row.queue or "")
         if row.role == "lookout" or (is_here and row.role in ("receiver", "subscription")):
             return 0
@@ -290,7 +290,7 @@ def _left_arrivals(sight: Sight, queue: Looked) -> int:
 
 
 def _of_gone(queue: Looked, gone: Sequence[SampledHolder], *, is_all: bool) -> Finding:
-    """Values that are held by clients which are not connected, so nobody can ack them."""
+    """Values held by clients that are not connected, so nobody can ack them."""
     count, since_ms = sum(each.count for each in gone), min(each.since_ms for each in gone)
     ids = [id.hex() for each in gone for id in each.ids]
     return queue.finding(
@@ -317,7 +317,7 @@ def recurring(sight: Sight) -> Iterator[Finding]:
     """Each recurring offer has a next occurrence."""
     for queue in sight.queues:
         figures = queue.figures
-        # Of each offer the hash has three fields.
+        # The hash has three fields for each offer.
         stopped = queue.size_of("recurring") // 3 - figures.recurring
         next_at = figures.next_recurring
         late = 0.0 if next_at is None else (figures.server_time - next_at).total_seconds()
@@ -369,7 +369,7 @@ def _missed(sight: Sight, queue: Looked, noted: bytes | None) -> Iterator[Findin
 
 
 def value_of(member: bytes) -> bytes | None:
-    """The value inside an entry. None for one in no known format."""
+    """The value inside an entry. None if the format is unknown."""
     try:
         return unwrap(member)[1]
     except EnvelopeError:

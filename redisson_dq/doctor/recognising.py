@@ -1,4 +1,4 @@
-"""The codecs that a value may have been written by, told by its bytes: those of ``browsing``, tried where cheap."""
+"""The codecs that may have written a value, recognised as in ``browsing``, and tried if that is cheap."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from redisson_dq.errors import DecodeError
 
 __all__ = ["UNKNOWN", "families_of", "reader_of"]
 
-#: The family of a value that no codec is recognised for.
+#: The family of a value for which no codec is recognised.
 UNKNOWN = "unknown"
 
 _WITH_CLASSES = frozenset(("Kryo5Codec", "JsonJacksonCodec", "SerializationCodec"))
@@ -19,13 +19,13 @@ _WITH_CLASSES = frozenset(("Kryo5Codec", "JsonJacksonCodec", "SerializationCodec
 
 @cache
 def reader_of(family: str) -> Codec | None:
-    """The codec of that name, where it is one that names classes in its values."""
-    # A codec is imported when the first bytes of it are met.
+    """The codec of that name, if its values name classes."""
+    # A codec is imported when its first value is found.
     return getattr(codecs, family)() if family in _WITH_CLASSES else None
 
 
 def families_of(value: bytes) -> frozenset[str]:
-    """The names of all codecs whose bytes these may be: one as a rule, several for short texts.
+    """The names of all codecs that may have written these bytes: usually one, several for short texts.
 
     >>> from redisson_dq.doctor.recognising import families_of
     >>> sorted(families_of(b'{"id": 4}'))
@@ -34,7 +34,7 @@ def families_of(value: bytes) -> frozenset[str]:
     found = recognise(value)
     if found and found[0].sure == "certain":
         return frozenset((found[0].codec,))
-    # Many bytes may begin a value of Kryo, and few go on as one.
+    # Many bytes may begin a Kryo value, but few continue as one.
     names = {each.codec for each in found if each.codec != "Kryo5Codec" or _is_kryo(value)}
     return frozenset(names or (UNKNOWN,))
 

@@ -35,7 +35,7 @@ def replication(sight: Sight) -> Iterator[Finding]:
                 commands=(command_line("doctor", (), ["--url", f"redis://{master}"], of_server=False),),
             )
             continue
-        # Redis says how many replicas are well only where it needs some.
+        # Redis reports the number of healthy replicas only if it requires some.
         good = info.get("min_slaves_good_slaves")
         needed = 0 if good is None else _replicas_needed(sight, node)
         if good is not None and int(good) < needed:

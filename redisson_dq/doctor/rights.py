@@ -1,4 +1,4 @@
-"""The check of rights: those that a mover needs, and those that somebody was refused."""
+"""The check of permissions: those that a mover needs, and those that were refused recently."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from redisson_dq.observing.server_advice import version_of
 
 __all__ = ["rights"]
 
-# Refusals of these are no service's, as doctors and exporters ask for more than every user may know.
+# Refusals of these are not a service's: doctors and exporters ask for more than every user may know.
 _LOOKS = {"info", "config|get", "slowlog|get", "client|list", "acl|log", "pubsub|channels", "pubsub|numsub", "scan"}
 _OF_QUEUES = {
     *("eval", "evalsha", "script|load", "subscribe", "psubscribe", "publish", "blpop", "brpop", "blmove", "brpoplpush"),
@@ -23,7 +23,7 @@ _OF_QUEUES = {
 }
 # How many queues are asked about in one round trip.
 _ASKED_AT_ONCE = 200
-# The writes of a transfer on each key, and those that a user lacks who only looks.
+# The writes of a transfer to each key, and those that a read-only user lacks.
 _ON_TIMEOUT, _ON_ENVELOPES = ("ZRANGEBYSCORE", "ZREM"), ("LREM",)
 _WRITES = {"RPUSH", "ZADD", "ZREM", "LREM"}
 
@@ -38,7 +38,7 @@ def rights(sight: Sight) -> Iterator[Finding]:
     only_looks = not looked and sight.missing_rights(_WRITES, sight.nodes[0]) >= _WRITES
     for queue, missing in _missing(sight, looked):
         only_looks = only_looks or set(missing) >= _WRITES
-        # A user without any right to write only looks.
+        # A user without any write permission only reads.
         if missing and not set(missing) >= _WRITES:
             yield Finding(
                 check="rights",
@@ -51,13 +51,13 @@ def rights(sight: Sight) -> Iterator[Finding]:
                 others=(),
             )
             break
-    # An observer may try more than it may do. That harms no service.
+    # An observer may try more than it is allowed to do. That harms no service.
     spared = user if only_looks else None
     yield from _refused(sight, {key: each.whole for each in looked for key in _all_keys(each.keys)}, spared)
 
 
 def _missing(sight: Sight, queues: Sequence[Looked]) -> Iterator[tuple[Looked, list[str]]]:
-    """The commands that the user lacks to move a queue, or with a key those that it may not run on that key.
+    """The commands that the user may not send to move a queue, or with a key those that it may not run on that key.
 
     The questions about this many queues share a round trip.
     """
@@ -99,7 +99,7 @@ def _refused(sight: Sight, owners: dict[str, str], spared: str | None) -> Iterat
             if who == spared or not is_ours or what.lower() in _LOOKS or is_old or (who, what) in told:
                 continue
             told.add((who, what))
-            # A command alone tells no queue.
+            # A command without its key names no queue.
             about = [owners[what]] if what in owners else sorted(set(owners.values()))[:MOST_NAMED]
             yield Finding(
                 check="rights",

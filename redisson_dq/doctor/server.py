@@ -27,11 +27,11 @@ from redisson_dq.observing.server_advice import version_of
 __all__ = ["connection", "eviction", "memory", "persistence", "server_version"]
 
 _OLDEST = (6, 2)
-# A server that is fuller than this is close to its end.
+# A server that is fuller than this is nearly out of memory.
 _NEARLY_FULL = 0.9
-# A replica that does not answer within this many seconds is passed over.
+# A replica that does not answer within this many seconds is skipped.
 _PATIENCE_S = 2.0
-# The settings of a pool with which a replica is reached too.
+# The settings of a pool that also apply to connections to a replica.
 _OF_LOGIN = {"username", "password", "credential_provider"} | {
     f"ssl_{each}" for each in ("keyfile", "certfile", "ca_certs", "cert_reqs", "ca_path", "check_hostname")
 }
@@ -60,13 +60,13 @@ def _another_kind(sight: Sight) -> str | None:
         return A_SENTINEL
     if info.get("cluster_enabled") != "1":
         return None
-    # A node knows the queues and the subscribers of its own slots alone.
+    # A node knows only the queues and the subscribers of its own slots.
     is_alone = fields_of(sight.ask("CLUSTER", "INFO")).get("cluster_size") in ("0", "1")
     return None if is_alone else ONE_NODE
 
 
 def _proxy(sight: Sight, first: RedisConnectionError) -> str:
-    """The kind of a server that answers PING and closes the connection at INFO, twice. Raises the error of another."""
+    """The kind of a server that answers PING and closes the connection at INFO, twice. Raises any other error."""
     if first.__cause__ is None or not was_closed(first.__cause__):
         raise first
     sight.ask("PING")
@@ -170,14 +170,14 @@ def persistence(sight: Sight) -> Iterator[Finding]:
 
 
 def _saves(sight: Sight, node: Node) -> object:
-    """The setting of the snapshots. Raises CannotRun, and asks for nothing that the user may not know."""
+    """The snapshot setting. Raises CannotRun. It sends no command that the user may not send."""
     if sight.missing_rights(["CONFIG GET"], node):
         raise CannotRun("the user may not ask for settings")
     return sight.ask("CONFIG", "GET", "save", node=node)[1]
 
 
 def _lost(saves: Callable[[], object]) -> str:
-    """The items that a crash loses without an append-only file. Not every user may ask for the snapshots."""
+    """Which items a crash loses without an append-only file. Not every user may read the snapshot setting."""
     try:
         are_made = bool(saves())
     except (CannotRun, redis.RedisError):
@@ -186,7 +186,9 @@ def _lost(saves: Callable[[], object]) -> str:
 
 
 def _of_replicas(sight: Sight, node: Node, info: Mapping[str, str]) -> Iterator[Finding]:
-    """A replica that takes over keeps its items by its own settings. They are asked where they can be reached."""
+    """A replica that takes over persists items by its own settings. They are read from the replicas that can be
+    reached.
+    """
     for name, text in info.items():
         if not (name.startswith("slave") and name[5:].isdigit()):
             continue
@@ -211,7 +213,7 @@ def _of_replicas(sight: Sight, node: Node, info: Mapping[str, str]) -> Iterator[
 
 
 def _at(node: Node, replica: Mapping[str, str]) -> redis.Redis:
-    """A connection to a replica, as the client reaches its master."""
+    """A connection to a replica, with the settings that the client uses for its master."""
     settings = {name: each for name, each in node.pool.connection_kwargs.items() if name in _OF_LOGIN}
     kind = redis.SSLConnection if issubclass(node.pool.connection_class, redis.SSLConnection) else redis.Connection
     pool = redis.ConnectionPool(

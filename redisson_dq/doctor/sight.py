@@ -1,6 +1,6 @@
-"""The facts that checks judge by. Each is asked for once, when the first check wants it, and changes nothing.
+"""The facts that checks use. Each is read once, when the first check needs it, and reading changes nothing.
 
-A fact that Redis refuses raises :class:`CannotRun`, for every check that wants it.
+If Redis refuses a fact, every check that needs it gets :class:`CannotRun`.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ __all__ = ["MOST_NAMED", "TELLS_RIGHTS", "Gone", "Sight"]
 
 T = TypeVar("T")
 
-# How many keys are looked at in one call of SCAN, some 0.3 ms of Redis, and this many calls are made.
+# How many keys one SCAN call examines, which takes Redis about 0.3 ms, and how many calls are made.
 _SCANNED, _MOST_SCANS = 1000, 1000
-# How many queues are looked at, and this many entries of each key of a queue.
+# How many queues are examined, and how many entries of each key of a queue.
 _MOST_QUEUES, _MOST_ENTRIES = 1000, 400
 _SHOWN = 20
-# How many ready values are asked about whether they are dead letters.
+# How many ready values are checked for being dead letters.
 _LETTERS = 20
-# How many dead letters are looked at for their reasons.
+# How many dead letters are read for their reasons.
 _MOST_LETTERS, _LETTER_BYTES = 50, 4096
-#: From this version on a server says which rights a user has.
+#: From this version on, a server reports a user's permissions.
 TELLS_RIGHTS = (7, 0)
 #: How many queues are named in a command.
 MOST_NAMED = 5
-# Between the two looks at queues with ready values, in seconds.
+# The time between the two reads of queues with ready values, in seconds.
 _BETWEEN_LOOKS = 0.25
 
 
@@ -50,7 +50,7 @@ class Gone:
 
 
 class Sight:
-    """The facts about the servers of one client and some queues, or all queues where none is named."""
+    """The facts about the servers of one client and some queues, or all queues if none is named."""
 
     def __init__(self, client: Client, queues: Iterable[str], codec: Codec | None) -> None:
         self.client = client
@@ -59,9 +59,9 @@ class Sight:
         self.codec = codec
         self.notes: list[str] = []
         self.refused: dict[str, RedissonDQError] = {}
-        #: Whether a check has looked at the queues. Set back before each.
+        #: Whether a check has read the queues. Reset before each check.
         self.has_asked_for_queues = False
-        #: The node that was asked last, where one was.
+        #: The node that was asked last, or None.
         self.asked: Node | None = None
         self._wanted = tuple(queues)
         self._kept: dict[str, Any] = {}
@@ -74,7 +74,7 @@ class Sight:
         return self.admin.nodes()
 
     def ask(self, *words: str | int, node: Node | None = None) -> Any:
-        """The reply to a command. Raises CannotRun where the user may not send it, or the server does not know it."""
+        """The reply to a command. Raises CannotRun if the user may not send it, or the server does not know it."""
         self.asked = node
         try:
             return self.admin.command(*words, node=node)
@@ -91,9 +91,9 @@ class Sight:
             raise CannotRun(f"Redis refuses {command} {key}: {error}") from error
 
     def missing_rights(self, wanted: Iterable[str], node: Node) -> set[str]:
-        """Those of the commands that the user has no right to. None where the server does not tell, as before 7.0.
+        """The commands that the user may not send. None if the server does not report it, as before 7.0.
 
-        A command without a key is asked about with that of a queue. Nothing is in ``ACL LOG`` of such a question.
+        A command without a key is asked about with the key of a queue. Such a question leaves no entry in ``ACL LOG``.
         """
         try:
             info = next(info for each, info in self.infos if each.name == node.name)
@@ -105,18 +105,18 @@ class Sight:
             return set()
 
     def a_key(self) -> str:
-        """The ready list of a queue, which the user has rights to if to any. Raises CannotRun."""
+        """The ready list of a queue: if the user has permission for any key, then for this one. Raises CannotRun."""
         return self._key_of_a_queue() or "redisson_dq:none"
 
     def _key_of_a_queue(self) -> str:
-        """The ready list of a queue; empty where Redis has none. Raises CannotRun."""
+        """The ready list of a queue; empty if Redis has none. Raises CannotRun."""
         if self._wanted:
             return self.admin.queue(self._wanted[0]).keys.ready
         raw = min(self.scanned.names, default=None)
         return "" if raw is None else self.admin.queue_of_raw(raw).keys.ready
 
     def _once(self, name: str, ask: Callable[[], T]) -> T:
-        """Asks at the first call. A fact that could not be had is not asked for again."""
+        """Reads a fact at the first call. A fact that could not be read is not requested again."""
         if name not in self._kept:
             try:
                 self._kept[name] = ask()
@@ -134,12 +134,12 @@ class Sight:
 
     @property
     def database(self) -> int:
-        """The number of the database that is looked at."""
+        """The number of the examined database."""
         return self.admin.database
 
     @property
     def clients(self) -> list[ClientRow]:
-        """The connections of all nodes but those of this client."""
+        """The connections of all nodes, except those of this client."""
         return self._once("clients", self._clients)
 
     def _clients(self) -> list[ClientRow]:
@@ -153,9 +153,9 @@ class Sight:
         return any(row.is_ours for row in self.clients)
 
     def holder_of(self, lease: bytes) -> LeaseHolder | type[Gone] | None:
-        """The client that has this lease; :class:`Gone` where it is not connected, None where nobody can tell.
+        """The client that has this lease; :class:`Gone` if it is not connected, None if unknown.
 
-        Without any client of this library nobody can ack a value.
+        Without any connected client of this library, nobody can ack a value.
         """
         try:
             found = holder_of(self.clients, lease.hex())
@@ -179,7 +179,7 @@ class Sight:
         return self._once("now", lambda: self.admin.time_us() / 1e6)
 
     def clock_ahead_s(self, node: Node) -> tuple[float, float]:
-        """The node's clock less that of this machine, and the time that the question took, both in seconds."""
+        """The node's clock minus this machine's, and the time that the request took, both in seconds."""
         server_us, took_us = self.admin.timed_us(node)
         return (server_us - machine_us() + took_us // 2) / 1e6, took_us / 1e6
 
@@ -187,7 +187,7 @@ class Sight:
 
     @property
     def scanned(self) -> Scanned:
-        """All queues that are in Redis, by a scan of this many keys at most."""
+        """All queues in Redis, found by a scan of a limited number of keys."""
         return self._once("scanned", self._scan)
 
     def _scan(self) -> Scanned:
@@ -217,7 +217,7 @@ class Sight:
         return Scanned(names=frozenset(names | heard), left_over=tuple(left_over), is_whole=is_whole)
 
     def _note_other_databases(self, empty: list[str]) -> None:
-        """A channel is one for all databases: the items of a queue that is open and empty may be in another one."""
+        """All databases share the channels: the items of a queue that is open and empty may be in another database."""
         try:
             filled = {name for _, info in self.infos for name in info if name.startswith("db") and name[2:].isdigit()}
         except CannotRun:
@@ -228,7 +228,7 @@ class Sight:
             self.note(f"{which}: database {self.database} is empty, and the server has keys in {others}")
 
     def note(self, text: str) -> None:
-        """Says once that only a part was looked at."""
+        """Notes once that only a part was examined."""
         if text not in self.notes:
             self.notes.append(text)
 
@@ -238,7 +238,7 @@ class Sight:
         return bool(self._wanted)
 
     def name_of(self, raw: str) -> str:
-        """The name before the name mapper; the raw name where the mapper does not make it."""
+        """The name before the name mapper; the raw name if the mapper does not produce it."""
         try:
             return self.admin.name(raw) or raw
         except RedissonDQError:
@@ -246,9 +246,9 @@ class Sight:
 
     @property
     def queues(self) -> list[Looked]:
-        """The first look at each queue. A queue in partitions has one for each partition.
+        """The first read of each queue. A queue in partitions has one for each partition.
 
-        Those that Redis refuses are left out, and are in ``refused``.
+        Queues that Redis refuses are left out, and listed in ``refused``.
         """
         self.has_asked_for_queues = True
         return self._once("queues", self._look_first)
@@ -288,7 +288,7 @@ class Sight:
         return list(raws)
 
     def look(self, raws: list[str]) -> list[Looked]:
-        """One look at each of these queues: all figures, some values and entries, the subscribers."""
+        """Reads each of these queues once: all figures, some values and entries, the subscribers."""
         queues = [self.admin.queue_of_raw(raw) for raw in raws]
         found = self.admin.look(queues, _MOST_ENTRIES, _SHOWN)
         heard = self._subscribers([each.keys for each in queues]) if self.admin.is_cluster else {}
@@ -317,7 +317,9 @@ class Sight:
         return made
 
     def _subscribers(self, keys: list[QueueKeys]) -> dict[str, int | None]:
-        """Of a cluster: a client subscribes on any node. Replicas may have subscribers that masters do not know."""
+        """The subscribers on a cluster, where a client may subscribe on any node. Replicas may have subscribers unknown
+        to masters.
+        """
         sums: dict[str, int] = {each.channel: 0 for each in keys}
         try:
             for node in self.nodes:
@@ -331,7 +333,7 @@ class Sight:
 
     @property
     def all_looked(self) -> list[Looked]:
-        """The queues that were asked for, and of those that are in Redis each whose name is like one of theirs."""
+        """The requested queues, and all queues in Redis whose names are like theirs."""
         return self._once("all_looked", self._look_at_others)
 
     def _look_at_others(self) -> list[Looked]:
@@ -348,9 +350,9 @@ class Sight:
         return looked
 
     def letters(self, queue: Looked, *, of_others: bool = False) -> list[SeenItem]:
-        """The last dead letters of this queue, with the first bytes of their values.
+        """The latest dead letters of this queue, with the first bytes of their values.
 
-        With ``of_others`` those of other queues, which are its ready values.
+        With ``of_others``, the dead letters of other queues that are its ready values.
         """
         first = max(0, (queue.figures.ready if of_others else queue.figures.dead) - _MOST_LETTERS)
         page = self.admin.queue_of_raw(queue.raw, is_letters=of_others).letters(first, _MOST_LETTERS, _LETTER_BYTES)
@@ -358,11 +360,11 @@ class Sight:
         return [dead_row(queue.name, now, first + i, row) for i, row in enumerate(page.rows)]
 
     def has_letters_alone(self, queue: Looked) -> bool:
-        """Whether the first ready values of this queue are all dead letters of others."""
+        """Whether the first ready values of this queue are all dead letters of other queues."""
         return bool(self.sources_of_letters(queue)) and self._kept[f"letters alone in {queue.raw}"]
 
     def sources_of_letters(self, queue: Looked) -> list[str]:
-        """The queues whose dead letters are the ready values of this one, as ``dead_letter=`` names it."""
+        """The queues whose dead letters are the ready values of this one, by their ``dead_letter=``."""
         return self._once(f"letters in {queue.raw}", lambda: self._sources(queue))
 
     def _sources(self, queue: Looked) -> list[str]:
@@ -374,14 +376,14 @@ class Sight:
         return sorted({self.whole_name_of(raw) for raw in raws})
 
     def whole_name_of(self, raw: str) -> str:
-        """The name of a queue by its raw name, or of the whole of which it is a partition."""
+        """The name of a queue by its raw name, or the name of the whole queue if it is a partition."""
         name = self.name_of(raw)
         whole = self.admin.whole(name)
         return name if whole is None else whole[0]
 
     @property
     def looked_again(self) -> dict[str, Looked]:
-        """The second look at queues with values to be received, by their raw names, some time after the first."""
+        """The second read of queues with ready values, by raw name, some time after the first."""
         return self._once("looked_again", self._look_again)
 
     def _look_again(self) -> dict[str, Looked]:

@@ -11,9 +11,9 @@ from redisson_dq.doctor.sight import MOST_NAMED, Sight
 
 __all__ = ["clock", "keyspace_events", "slow_scripts"]
 
-# A difference of two clocks that is not usual, in seconds.
+# An unusual difference of two clocks, in seconds.
 _CLOCK_S = 1.0
-# A script that took this long delays all others, in us.
+# A script that takes longer than this delays all others, in us.
 _SLOW_US = 100_000
 
 
@@ -34,7 +34,7 @@ def clock(sight: Sight) -> Iterator[Finding]:
     except CannotRun as error:
         sight.note(f"the clocks of Java's movers are not seen: {error}")
         return
-    # Redisson's transfer has its own time among its arguments. Those in the slow log tell it beside the server's.
+    # Redisson's transfer passes its own time as an argument. The slow log has it beside the server's time.
     for node, (_, at_s, _, words, *more) in slow:
         if not _is_transfer(words):
             continue

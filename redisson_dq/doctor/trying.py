@@ -1,4 +1,4 @@
-"""The trial of ``doctor --try``: the main job, done once in a queue of its own. It writes, so it is asked for."""
+"""The trial of ``doctor --try``: the main job, done once in a queue of its own. It writes, so it runs on demand."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["main_job"]
 
 _NAME = "redisson_dq_doctor_"
 _DELAY = 0.1
-# An item that has not come this long after its offer does not come on time.
+# An item that has not arrived this long after its offer is not on time.
 _PATIENCE = 5.0
 
 
@@ -89,7 +89,7 @@ class _Trial:
         return has_come
 
     def end(self) -> None:
-        """Deletes all that may be left."""
+        """Deletes everything that may be left."""
         for handle in (self._delayed, self._queue):
             with contextlib.suppress(RedissonDQError):
                 handle.delete()

@@ -1,4 +1,4 @@
-"""Checks of values: those that were set aside, their codecs and their classes."""
+"""Checks of values: values that were set aside, codecs and classes."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ __all__ = [
     "unknown_classes",
 ]
 
-# Values that were too late are told of for this long.
+# How long values that were too late are reported.
 _RECENTLY = timedelta(days=1)
-# A command repeats this many bytes of an entry at most.
+# A printed command contains at most this many bytes of an entry.
 _LARGEST = 1000
 _RECENT = timedelta(hours=1)
 _LONGEST_REASON = 200
-# Reasons of values that would be given up again when they are given back as they are.
+# Reasons for which a value would be given up again if it were returned unchanged.
 _UNREADABLE = re.compile(r"undecodable|DecodeError|cannot be (?:read|decoded)")
 _FAILS_AGAIN = re.compile(rf"{_UNREADABLE.pattern}|no handler takes")
 _UNDECLARED = re.compile(r"Java class (\S+) (?:is not declared|cannot be read)")
@@ -47,7 +47,7 @@ _UNDECLARED = re.compile(r"Java class (\S+) (?:is not declared|cannot be read)")
 
 
 def _give_back_or_drop(name: str, group: str, *options: str) -> tuple[str, str]:
-    """The command that gives values back to the queue, and the one that drops them, which asks before."""
+    """The command that returns values to the queue, and the one that drops them, which asks first."""
     return (
         command_line(f"{group} redrive", [name], ["--all", *options, "--yes"]),
         command_line(f"{group} purge", [name], ["--all", *options]),
@@ -55,7 +55,7 @@ def _give_back_or_drop(name: str, group: str, *options: str) -> tuple[str, str]:
 
 
 def _so_that_it_reads(queue: Looked, value: bytes | None) -> tuple[str, ...]:
-    """Deeds in words that let consumers read a value which their codec has refused: the codec first, then the class."""
+    """Notes on how to make a value readable that the consumers' codec has refused: the codec first, then the class."""
     data = value or b""
     families = families_of(data)
     usual = Counter(name for each in _values(queue) for name in families_of(each)).most_common(1)
@@ -85,7 +85,7 @@ def dead_letters(sight: Sight) -> Iterator[Finding]:
             yield _of_letters(queue, [each for each in letters if _is_of(sight, each, source)], source)
 
 
-# Values have failed so often, all of them together, each twice or more.
+# How many failures all values have together; each value has failed at least twice.
 _FAILURES = 5
 
 
@@ -96,7 +96,7 @@ def failing(sight: Sight) -> Iterator[Finding]:
         if failures < _FAILURES:
             continue
         last = reason.strip().splitlines()[-1:]
-        # A value whose process has died is ready again, and shown by peek.
+        # The value of a dead process is ready again, and shown by peek.
         look, fix = queue.command("list", "--filter", "attempts > 1"), "# fix the handler"
         if not last:
             last = ["the processes that had them died or hung"]
@@ -121,9 +121,9 @@ def _is_of(sight: Sight, letter: SeenItem, source: str) -> bool:
 
 
 def _of_letters(queue: Looked, letters: Sequence[SeenItem], source: str | None = None) -> Finding:
-    """Dead letters by their reasons: those of a queue, or those that it keeps for ``source``.
+    """Dead letters by their reasons: those of a queue, or those that it stores for ``source``.
 
-    ``letters`` are the last ones.
+    ``letters`` has the latest ones.
     """
     reasons = Counter(_reason_of(each) for each in letters)
     recent = sum(each.at is not None and each.now - each.at < _RECENT for each in letters)
@@ -136,7 +136,7 @@ def _of_letters(queue: Looked, letters: Sequence[SeenItem], source: str | None =
     give_back, drop = _give_back_or_drop(name, "dead", *options)
     commands: tuple[str, ...] = (look, give_back, drop)
     if unreadable is not None:
-        # A redrive as they are would end in the same way.
+        # A redrive of unchanged values would end in the same way.
         deeds = _so_that_it_reads(queue, unreadable.data) if _UNREADABLE.search(unreadable.reason) else ()
         commands = (look, *deeds, f"# when that is done: {give_back}", drop)
     if source is None:
@@ -162,13 +162,13 @@ def _of_letters(queue: Looked, letters: Sequence[SeenItem], source: str | None =
 
 
 def _reason_of(letter: SeenItem) -> str:
-    """The reason of a dead letter, such that like ones are equal."""
+    """The reason of a dead letter, normalised so that similar reasons are equal."""
     last = letter.reason.strip().splitlines()[-1:] or ["no reason"]
     return _short(re.sub(r"0x[0-9a-f]+|[0-9a-f]{16,}|\d+", "N", last[0]))
 
 
 def _short(reason: str) -> str:
-    """A long reason up to the end of a word."""
+    """A long reason, cut at the end of a word."""
     if len(reason) <= _LONGEST_REASON:
         return reason
     return f"{reason[:_LONGEST_REASON].rsplit(' ', 1)[0]} ..."
@@ -209,7 +209,7 @@ def quarantine(sight: Sight) -> Iterator[Finding]:
 
 
 def _entry(key: str, member: bytes) -> str:
-    """The command of redis-cli that shows an entry. A large one is too long for a command, and may have been cut."""
+    """The redis-cli command that shows an entry. A large entry is too long for a command, and may have been cut."""
     return redis_cli("ZSCORE", key, member) if len(member) <= _LARGEST else redis_cli("ZRANGE", key, 0, 9)
 
 
@@ -278,7 +278,7 @@ def codec(sight: Sight) -> Iterator[Finding]:
             (value, reader_of(next(iter(each)))) for value, each in zip(values, found, strict=True) if len(each) == 1
         ]
         yield from _written_otherwise(queue, [(value, reader) for value, reader in certain if reader is not None])
-        # A short value may be recognised as none.
+        # A short value may not be recognised.
         known = [each for each in found if UNKNOWN not in each]
         for name in sorted(_RARE.keys() & frozenset.intersection(*known)) if known else []:
             sample = next(value for value, each in zip(values, found, strict=True) if name in each)
@@ -297,7 +297,7 @@ def codec(sight: Sight) -> Iterator[Finding]:
         raise CannotRun(f"the codec of {', '.join(unknown)} is not known by its bytes: name it with --codec")
 
 
-#: Codecs that a client of ours does not have by default, and what to do.
+#: Codecs that our clients do not use by default, and the remedy.
 _RARE = {
     "MarshallingCodec": "Redisson's default before 3.19: give Python's clients MarshallingCodec() (docs/codecs.md)",
     "FstCodec": "it has no counterpart in Python: give both sides another codec (docs/choosing-a-codec.md)",
@@ -325,7 +325,7 @@ def _unfit(queue: Looked, values: list[bytes], expected: Codec) -> Iterator[Find
 
 
 def _written_otherwise(queue: Looked, values: list[tuple[bytes, Codec]]) -> Iterator[Finding]:
-    """Values that are read, and that Python would write in another form. Java may not be able to read that form."""
+    """Values that are read, but that Python would write in another form. Java may not be able to read that form."""
     found = [(value, reader) for value, reader in values if _is_written_otherwise(value, reader)]
     if found:
         sample, reader = found[0]
@@ -339,7 +339,7 @@ def _written_otherwise(queue: Looked, values: list[tuple[bytes, Codec]]) -> Iter
 
 
 def _is_written_otherwise(data: bytes, reader: Codec) -> bool:
-    """Whether a value that the codec reads is written to other bytes, whatever its options are."""
+    """Whether the codec reads a value but writes other bytes for it, whatever its options are."""
     try:
         value = reader.decode(data)
     except DecodeError:
@@ -348,7 +348,9 @@ def _is_written_otherwise(data: bytes, reader: Codec) -> bool:
 
 
 def _forms(value: object, reader: Codec) -> Iterator[bytes | None]:
-    """The bytes of the value by the codec, then with each option that says how Java writes; None if it has none."""
+    """The bytes of the value by the codec, then with each option for Java's way of writing; None if it has no such
+    option.
+    """
     kind = type(reader)
     known = signature(kind).parameters
     given = ["unknown"] if "unknown" in known else []
@@ -357,7 +359,7 @@ def _forms(value: object, reader: Codec) -> Iterator[bytes | None]:
             continue
         try:
             writer = kind(**options, **dict.fromkeys(given, "generic")) if options else reader
-        except TypeError:  # it takes more arguments, which are not known here
+        except TypeError:  # it requires more arguments, which are unknown here
             return
         try:
             yield writer.encode(value)
@@ -365,7 +367,7 @@ def _forms(value: object, reader: Codec) -> Iterator[bytes | None]:
             yield None
 
 
-#: The forms of one codec that another version or mapper of Java writes.
+#: The forms of one codec that other versions or mappers of Java write.
 _OPTIONS: tuple[dict[str, str], ...] = tuple(
     {"redisson": version, **times}
     for version in ("3.20.0", "4.3", "4.7.0")
@@ -393,11 +395,11 @@ def _of_codec(
 
 
 def _place_of(queue: Looked, sample: bytes) -> tuple[str, str]:
-    """The command of redis-cli that shows a value which was read, and the one of ours that lists values beside it."""
+    """The redis-cli command that shows a value that was read, and our command that lists its neighbours."""
     ready = queue.sampled.ready
     if sample not in ready:
         return redis_cli("ZRANGE", queue.keys.timeout, 0, 9), queue.command("list")
-    # Values of both ends were read.
+    # Values at both ends of the list were read.
     first, last = (0, 9) if sample in ready[:10] else (-10, -1)
     return redis_cli("LRANGE", queue.keys.ready, first, last), queue.command("list", "--state", "ready")
 
@@ -432,7 +434,7 @@ def unknown_classes(sight: Sight) -> Iterator[Finding]:
 
 
 def _undeclared(value: bytes, reader: Codec | None) -> str | None:
-    """The Java class that a codec cannot read a value without. None where it reads it, or fails otherwise."""
+    """The Java class that the codec lacks for a value. None if it can read it, or fails for another reason."""
     try:
         if reader is not None:
             reader.decode(value)

@@ -1,18 +1,17 @@
 """Actions on one item of a queue or on many, and their undo.
 
-Here belongs how items are chosen, acted on in batches, and put back from an undo file. The commands ``cancel``,
+Selecting items, acting on them in batches, and restoring them from an undo file belong here. The commands ``cancel``,
 ``reschedule``, ``run-now``, ``pause``, ``resume``, ``dead``, ``quarantine``, ``undecodable``, ``release``, ``ack`` and
-``undo`` use it, and so do the pages of ``web/``. Nothing here reads arguments of a command or prints.
+``undo`` use it, and so do the pages of ``web/``. Nothing here parses the arguments of a command or prints.
 
-One action goes through four steps:
+An action has four steps:
 
-1. A walk meets all items in bounded scripts (``walking.py``). Those that a filter picks are written to a temporary
-   file, so their count is known before anything is changed (``selection.py``).
-2. Each batch is written to the undo file, and fsynced (``undo_file.py``).
-3. One script acts on each batch (``acting.py``). It leaves every entry that is gone, or whose due time is another one.
-   It notes the outcomes in Redis, under a nonce that is in the undo file. So no batch is acted on twice. After a
-   ``kill -9`` Redis tells the outcomes of the last batch.
-4. ``undoing.py`` puts back every entry that was changed and is not there now, by the file and by Redis's notes.
+1. A walk reads all items in bounded scripts (``walking.py``). The items that a filter matches are written to a
+temporary file, so their number is known before anything is changed (``selection.py``). 2. Each batch is written to the
+undo file, and fsynced (``undo_file.py``). 3. One script acts on each batch (``acting.py``). It skips every entry that
+is gone or has another due time. It records the outcomes in Redis, under a nonce that is in the undo file. So no batch
+is acted on twice. After a ``kill -9`` the outcomes of the last batch are read from Redis. 4. ``undoing.py`` restores
+every entry that was changed and is not there now, from the file and the outcomes in Redis.
 """
 
 from redisson_dq.admin import AdminQueue

@@ -1,4 +1,6 @@
-"""Acts on a selection, batch by batch: each one is noted in the undo file, then one script does it or leaves it."""
+"""Acts on a selection, batch by batch: each batch is recorded in the undo file, then one script changes or skips its
+entries.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +16,13 @@ from redisson_dq.mending.undo_file import UndoWriter
 
 __all__ = ["Acting", "MendCounts", "act_in_batches", "batch_size", "mend_aside", "mend_waiting"]
 
-# With a rate, this many batches a second, so that Redis works evenly.
+# With a rate, batches are sent this often per second, so that the load on Redis is even.
 _BATCHES_A_SECOND = 10
 
 
 @attrs.define(kw_only=True)
 class MendCounts:
-    """The outcome of an action on a selection. ``left`` has how many entries were left for each reason. ``stopped``:
+    """The outcome of an action on a selection. ``left`` counts the skipped entries by reason. ``stopped`` is true if
     the action ended early.
 
     Reasons: "gone" (moved, taken, cancelled or put off meanwhile), "newer" (a newer version wrote its record),
@@ -35,8 +37,8 @@ class MendCounts:
 
 @attrs.frozen(kw_only=True)
 class Acting:
-    """How an action goes on: ``rate`` entries a second, ``told`` is called with how many are dealt with, and with
-    ``stop`` it ends between two batches.
+    """Controls an action: ``rate`` limits the entries a second, ``told`` is called with the number of processed
+    entries, and ``stop`` ends the action between two batches.
     """
 
     undo: UndoWriter | None = None
@@ -46,10 +48,10 @@ class Acting:
 
 
 def mend_waiting(selection: Selection, action: WaitingAction, ms: int, acting: Acting | None = None) -> MendCounts:
-    """Cancels the chosen items, gives them the due time ``ms`` ("to"), or one that is ``ms`` later ("by").
+    """Cancels the selected items, sets their due time to ``ms`` ("to"), or delays them by ``ms`` ("by").
 
-    An item that was moved, taken or put off since it was chosen is left. Raises RedisConnectionError, UndoFileError;
-    the undo file has all that was done until then.
+    An item that was moved, taken or rescheduled since it was selected is skipped. Raises RedisConnectionError,
+    UndoFileError; the undo file has everything done until then.
     """
     shifts: Counter[str] = Counter()
 
@@ -64,7 +66,7 @@ def mend_waiting(selection: Selection, action: WaitingAction, ms: int, acting: A
 
 
 def mend_aside(selection: Selection, action: AsideAction, acting: Acting | None = None) -> MendCounts:
-    """Purges the chosen elements, gives them to the queue again ("redrive"), delivers quarantined entries as values
+    """Purges the selected elements, returns them to the queue ("redrive"), delivers quarantined entries as values
     ("values"), or sets ready values aside ("add").
     """
     kind = selection.kind
@@ -81,7 +83,9 @@ def mend_aside(selection: Selection, action: AsideAction, acting: Acting | None 
 def act_in_batches(
     selection: Selection, action: str, ms: int, act: Callable[[MendBatch, bytes], Mended], acting: Acting
 ) -> MendCounts:
-    """Acts on a selection, batch by batch, each noted in the undo file before. ``act`` gets a batch and its nonce."""
+    """Acts on a selection, batch by batch. Each batch is recorded in the undo file first. ``act`` gets a batch and its
+    nonce.
+    """
     counts = MendCounts(wanted=selection.count)
     clock = selection.queue.admin.clock
     batches = selection.batches() if acting.rate is None else selection.batches(batch_size(acting.rate))
@@ -119,7 +123,7 @@ def _noted(
     act: Callable[[MendBatch, bytes], Mended],
     acting: Acting,
 ) -> Mended:
-    # Two letters before it keep it apart from the nonces of put-backs.
+    # A prefix of two letters distinguishes it from the nonces of undos.
     nonce = b"m:" + secrets.token_bytes(12)
     if acting.undo is None:
         return act(batch, nonce)
@@ -130,5 +134,5 @@ def _noted(
 
 
 def batch_size(rate: float) -> int:
-    """How many entries a batch has at this many a second."""
+    """How many entries a batch has at this rate per second."""
     return max(1, min(250, int(rate / _BATCHES_A_SECOND)))

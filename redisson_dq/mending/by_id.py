@@ -1,4 +1,4 @@
-"""Items by their ids: the id of an offer, the one that an offer made, or the hex id of an entry."""
+"""Finds items by id: the id given to an offer, the id that an offer returned, or the hex id of an entry."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from redisson_dq.scheduling.times import from_ms
 
 __all__ = ["IdProblem", "found_by_id"]
 
-# Of a mirrored entry, a lean one, or one that was leased.
+# Ids of a mirrored entry, a lean entry, or an entry that was leased.
 _HEX = re.compile("[0-9a-f]{16}(?:[0-9a-f]{2}){0,2}")
 
 
 @attrs.frozen(kw_only=True)
 class IdProblem:
-    """An id that names no item that waits. ``state`` is where its item is instead. Its text says what helps.
+    """An id that names no waiting item. ``state`` is the state of its item instead. The text names the remedy.
 
-    Of the state "torn" is an item that waits in only one key.
+    State "torn" means that the item is in only one of the two keys.
     """
 
     id: str
@@ -45,11 +45,11 @@ def found_by_id(
     told: Callable[[int, int], None] | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> tuple[Selection, list[IdProblem]]:
-    """The waiting items with these ids, and the problem of each other id. An id that is given twice counts once.
+    """The waiting items with these ids, and a problem for each other id. A repeated id counts once.
 
-    With ``stays``, for an action that leaves entries in their keys, an item that is only in the zset is a problem
-    too, and is chosen. Costs one round trip for each id. The bare hex ids of entries take one walk through all that
-    waits, which ends early with ``stop``.
+    With ``stays``, for an action that keeps entries in their keys, an item that is only in the zset is selected, and is
+    also a problem. Costs one round trip for each id. Bare hex ids of entries take one walk through all waiting items,
+    which ``stop`` can end early.
     """
     selection, problems = Selection(queue, "waiting"), []
     with selection.unless_it_fails():
@@ -115,8 +115,8 @@ def _torn(
     told: Callable[[int, int], None] | None,
     stop: Callable[[], bool] | None,
 ) -> list[IdProblem]:
-    """A problem for each mirrored entry that the list of envelopes does not have. A walk passes over such an entry."""
-    # A lease, whose id is longer, is only in the zset.
+    """A problem for each mirrored entry that is not in the list of envelopes. A walk skips such an entry."""
+    # Leases, which have longer ids, are only in the zset.
     left = {member: id for member, (id, entry) in met.items() if len(unwrap(member)[0]) == 8 and not entry.deadline}
     if not left or not count_untouched(queue).torn:
         return []

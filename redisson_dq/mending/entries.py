@@ -15,7 +15,7 @@ __all__ = ["entry_from", "entry_line"]
 _BYTES = {"member", "item", "record", "delivery", "value", "element", "id", "info"}
 _OTHERS = {"place": int, "attempts": int, "state": str}
 _NUMBER = re.compile(r"[+-]?(?:inf|\d{1,40}(?:\.\d{1,40})?(?:e[+-]?\d{1,4})?)|")
-# Numbers as Redis tells them.
+# Numbers as Redis writes them.
 _TEXTS = {"score", "deadline"}
 _DEFAULTS = {
     field.name: field.default
@@ -40,7 +40,7 @@ def entry_line(entry: Union[Met, Aside]) -> dict[str, Any]:
 
 
 def entry_from(told: dict[str, Any]) -> Union[Met, Aside]:
-    """Reads an object that :func:`entry_line` made. Raises KeyError, TypeError or ValueError for anything else."""
+    """Parses an object made by :func:`entry_line`. Raises KeyError, TypeError or ValueError for anything else."""
     for name, value in dict(told).items():
         if type(value) is not _OTHERS.get(name, str) or (name in _TEXTS and not _NUMBER.fullmatch(str(value))):
             raise ValueError(name)

@@ -1,4 +1,4 @@
-"""Chooses items by a filter in words, as the commands that look do."""
+"""Selects items with a text filter, as the commands that list items do."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ __all__ = ["filtered"]
 
 
 def filtered(wanted: Filter, reader: ValueReader | None = None) -> Callable[[SeenItem], bool]:
-    """A function for :func:`select_waiting` that is true for the items that a filter picks.
+    """A function for :func:`select_waiting` that is true for the items that a filter matches.
 
-    ``reader`` decodes values, where the filter asks for them; else their bytes tell the codec. Example::
+    ``reader`` decodes values if the filter uses them. By default the codec is recognised from the bytes. Example::
 
         select_waiting(queue, filtered(Filter("order.id = 42 and late > 5m")))
     """
-    # An action without a filter has no use for codecs.
+    # An action without a filter needs no codecs.
     from redisson_dq.browsing import ValueReader
 
     values = ValueReader() if reader is None else reader

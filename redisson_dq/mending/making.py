@@ -1,4 +1,4 @@
-"""Makes the values of a codec from JSON, and finds how a queue's values are written."""
+"""Builds a codec's values from JSON, and detects how a queue's values are written."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
 __all__ = ["codec_of", "envelope_of", "made_value"]
 
-# How many items say how the others are written.
+# How many items are read to detect how the others are written.
 _LOOKED = 20
 _KRYO = "Kryo5Codec"
 _CLEAR = frozenset((_KRYO, "JsonJacksonCodec", "SerializationCodec", "StringCodec"))
 
 
 def made_value(parsed: Any, java_class: str | None) -> Any:
-    """A value of JSON, or an object of the Java class with its fields.
+    """A JSON value, or an object of the Java class with these fields.
 
-    A mapping with ``@class`` is an object of that class anywhere. Raises ArgumentError for a class that nobody has
-    declared, and for fields that it does not have.
+    A mapping with ``@class`` becomes an object of that class, at any depth. Raises ArgumentError for an undeclared
+    class, and for fields that the class does not have.
     """
     if isinstance(parsed, list):
         return [made_value(each, None) for each in parsed]
@@ -45,7 +45,7 @@ def _made_object(name: str, fields: dict[str, Any]) -> Any:
     if declared.kind == "enum":
         raise ArgumentError(f"{name} is an enum, which has no fields")
     parameters = inspect.signature(declared.python).parameters
-    # Java's names and Python's are both taken.
+    # Both Java's and Python's names are accepted.
     given = {_attribute(declared, key, parameters): each for key, each in fields.items()}
     try:
         return declared.python(**given)
@@ -60,7 +60,7 @@ def _attribute(declared: Any, key: str, parameters: Any) -> str:
 
 
 def envelope_of(client: Client, queue: str, partitions: int | None) -> str:
-    """The envelope of the first items that wait: ``legacy`` where they have no other one, else ``current``."""
+    """The envelope of the first waiting items: ``legacy`` if all of them have it, otherwise ``current``."""
     from redisson_dq.browsing import browse
 
     found = {row.envelope for row in browse(client, queue, partitions=partitions, limit=_LOOKED, head=0).rows}
@@ -68,9 +68,10 @@ def envelope_of(client: Client, queue: str, partitions: int | None) -> str:
 
 
 def codec_of(client: Client, queue: str, partitions: int | None, *, help: str = "say --codec NAME") -> str:
-    """Redisson's name of the codec that the first items have, and its default where there are none.
+    """Redisson's name of the codec of the first items, or of Redisson's default codec if there are none.
 
-    Raises ArgumentError where the bytes do not say which one it is. ``help`` ends its text: how the caller names one.
+    Raises ArgumentError if the bytes do not determine the codec. Its text ends with ``help``, which says how to name
+    one.
     """
     from redisson_dq.browsing import browse, recognise
 

@@ -1,4 +1,4 @@
-"""Pauses and resumes queues; the undo file notes which parts have changed."""
+"""Pauses and resumes queues; the undo file records which parts have changed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["pause", "resume"]
 
 
 def pause(queue: MendedQueue, undo: UndoWriter | None = None) -> int:
-    """Stops delivery. Gives how many of the queue's parts were not paused before.
+    """Stops delivery. Returns how many of the queue's parts were not paused before.
 
     Redisson's own processes know nothing of a pause.
     """
@@ -19,7 +19,7 @@ def pause(queue: MendedQueue, undo: UndoWriter | None = None) -> int:
 
 
 def resume(queue: MendedQueue, undo: UndoWriter | None = None) -> int:
-    """Ends a pause. Gives how many of the queue's parts were paused before."""
+    """Ends a pause. Returns how many of the queue's parts were paused before."""
     return _each(queue, "resume", undo)
 
 

@@ -1,4 +1,4 @@
-"""One queue as it is mended: its parts, and operations that are sent again when a reply is lost."""
+"""One queue for actions on its items: its parts, and operations that are sent again if a reply is lost."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PAUSES = (0.1, 0.3, 1.0, 3.0)
 
 
 class MendedQueue:
-    """A queue by its name. Its partitions are one queue.
+    """A queue by its name. Its partitions count as one queue.
 
     ``dead_letter`` names the queue that gets its dead letters, if it has no list of its own. ``away`` is called with
     the reason while Redis is away, and with an empty text when it answers again.

@@ -1,4 +1,4 @@
-"""Ends leases that receivers hold: those of a process that is gone, or that stands still."""
+"""Ends leases that receivers hold, such as those of a process that is gone or hangs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PAGE = 250
 
 
 def select_held(queue: MendedQueue, wanted: Callable[[SeenItem], bool] | None = None) -> Selection:
-    """Chooses values that receivers hold. The due time of a row is the deadline of its lease."""
+    """Selects values that receivers hold. The due time of a row is the deadline of its lease."""
     selection = Selection(queue, "in-flight")
     with selection.unless_it_fails():
         for part in queue.parts:
@@ -31,10 +31,10 @@ def select_held(queue: MendedQueue, wanted: Callable[[SeenItem], bool] | None = 
 
 
 def release(selection: Selection, acting: Acting | None = None) -> MendCounts:
-    """Ends the chosen leases. Their values are ready again at once, and a crash of the receiver is counted.
+    """Ends the selected leases. Their values are ready again at once, and count as a crash of the receiver.
 
-    A receiver that still works on such a value is told that its lease is lost, so the value may be handled twice.
-    A lease that has ended meanwhile is left.
+    A receiver that still handles such a value gets the outcome that its lease is lost, so the value may be handled
+    twice. A lease that has ended meanwhile is skipped.
     """
 
     def act(batch: MendBatch, nonce: bytes) -> Mended:
@@ -46,10 +46,10 @@ def release(selection: Selection, acting: Acting | None = None) -> MendCounts:
 
 
 def ack(selection: Selection, acting: Acting | None = None) -> MendCounts:
-    """Ends the chosen leases for good: their values are done, and nobody receives them again. It cannot be undone.
+    """Acks the selected leases: their values are done, and nobody receives them again. It cannot be undone.
 
-    A receiver that still works on such a value is told that its lease is lost. A lease that has ended meanwhile is
-    left.
+    A receiver that still handles such a value gets the outcome that its lease is lost. A lease that has ended meanwhile
+    is skipped.
     """
 
     def act(batch: MendBatch, nonce: bytes) -> Mended:

@@ -1,4 +1,4 @@
-"""The items that a walk meets, as rows of :mod:`redisson_dq.browsing`: whole values, with the ids of their entries."""
+"""The items that a walk finds, as rows of :mod:`redisson_dq.browsing`: whole values, with the ids of their entries."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["aside_row", "waiting_row"]
 
 
 def waiting_row(queue: str, met: Met, now: datetime) -> SeenItem:
-    """The row of a waiting item. One that is retried or parked waits too."""
+    """The row of a waiting item. Retried and parked items wait too."""
     entry, data = unwrap(met.member)
     item = met.item or entry
     key = met.record.split(b" ", 4)[4] if met.record.count(b" ") >= 4 else b""

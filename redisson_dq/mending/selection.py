@@ -1,4 +1,4 @@
-"""The items that an action is for: counted and kept in a temporary file before anything is changed."""
+"""The items that an action applies to: counted and kept in a temporary file before anything is changed."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ SelectionKind = Literal["waiting", "in-flight", "dead", "quarantine", "undecodab
 Chosen = Union[Met, Aside]
 _C = TypeVar("_C", Met, Aside)
 
-# One script call acts on this many, and on this many bytes behind the first.
+# One script call acts on at most this many entries, and on this many bytes after the first entry.
 _BATCH, _BATCH_BYTES = 250, 1_000_000
-# So much of a selection is kept in memory.
+# How many bytes of a selection are kept in memory.
 _IN_MEMORY = 16_000_000
-# LREM passes over this many elements in 5 ms.
+# How many elements LREM skips in 5 ms.
 _PASSED = 300_000
 
 
 @attrs.frozen(kw_only=True)
 class MendBatch:
-    """Some entries of one part, acted on by one script call."""
+    """Entries of one part, changed by one script call."""
 
     part: AdminQueue
     chosen: tuple[Chosen, ...]
 
 
 class Selection:
-    """The items that were chosen, each by its bytes. To be closed, as a temporary file has them.
+    """The selected items, each by its bytes. Close it after use, as it is backed by a temporary file.
 
-    ``met`` is how many items were looked at, ``count`` how many were chosen.
+    ``met`` is how many items were examined, ``count`` how many were selected.
     """
 
     def __init__(self, queue: MendedQueue, kind: SelectionKind) -> None:
@@ -61,7 +61,7 @@ class Selection:
 
     @contextlib.contextmanager
     def unless_it_fails(self) -> Iterator[None]:
-        """Closes the selection when the walk that makes it is interrupted or fails."""
+        """Closes the selection if the walk that fills it is interrupted or fails."""
         try:
             yield
         except BaseException:
@@ -69,18 +69,19 @@ class Selection:
             raise
 
     def add(self, part: AdminQueue, chosen: Chosen, place: int = 0) -> None:
-        """Chooses one item. ``place`` is that of an element in its list."""
+        """Adds one item. ``place`` is the place of an element in its list."""
         self._file.write(json.dumps([part.name, place, entry_line(chosen)]).encode() + b"\n")
         self.count += 1
 
     def batches(self, most: int = _BATCH) -> Iterator[MendBatch]:
-        """The chosen items in their order, in batches of at most this many. May be asked for once."""
+        """The selected items in order, in batches of at most this many. May be iterated once."""
         self._file.seek(0)
         chosen: list[Chosen] = []
         part, size, passed = "", 0, 0
         for line in self._file:
             name, place, told = json.loads(line)
-            # A batch takes out those before, so the first one's place counts, and the way from one to the next.
+            # Earlier elements have been removed by then, so the place of the first and the distances between elements
+            # count.
             passed += place
             is_full = len(chosen) >= most or size + len(line) > _BATCH_BYTES or passed > _PASSED
             if chosen and (name != part or is_full):
@@ -105,14 +106,15 @@ def select_waiting(
     told: Callable[[int, int], None] | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Selection:
-    """Chooses the waiting items for which ``wanted`` is true, or all of them.
+    """Selects the waiting items for which ``wanted`` is true, or all of them.
 
-    ``told`` is called now and then with how many were met and chosen, and with ``stop`` it ends early. Example::
+    ``told`` is called from time to time with how many were examined and selected. ``stop`` ends the walk early.
+    Example::
 
         with select_waiting(queue, lambda row: row.attempts > 3) as selection:
             print(selection.count)
 
-    A walk of short scripts, some 3 ms each. Items that come meanwhile may be chosen or not.
+    The walk consists of short scripts, of about 3 ms each. Items that arrive meanwhile may or may not be selected.
     """
     selection = Selection(queue, "waiting")
     with selection.unless_it_fails():
@@ -129,7 +131,7 @@ def select_aside(
     told: Callable[[int, int], None] | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Selection:
-    """Chooses dead letters, quarantined entries or undecodable values, as :func:`select_waiting` does."""
+    """Selects dead letters, quarantined entries or undecodable values, as :func:`select_waiting` does."""
     selection = Selection(queue, kind)
     with selection.unless_it_fails():
         _choose(selection, _placed(selection, all_aside(queue, kind)), wanted, told, stop)
@@ -143,7 +145,7 @@ def select_ready(
     most: int,
     told: Callable[[int, int], None] | None = None,
 ) -> Selection:
-    """Chooses among the first ready values, ``most`` of each part, to set them aside as undecodable.
+    """Selects among the first ready values, ``most`` of each part, to set them aside as undecodable.
 
     The id of a row is its place in the list at this moment, such as ``ready@0``.
     """
@@ -156,7 +158,7 @@ def select_ready(
 def _placed(
     selection: Selection, found: Iterator[tuple[AdminQueue, SeenItem, Aside]]
 ) -> Iterator[tuple[AdminQueue, SeenItem, Aside, int]]:
-    """The place of each element when it is taken out: it is behind those of its list that are not chosen."""
+    """The place of each element when it is removed: after the elements of its list that are not selected."""
     last, before = None, 0
     for part, row, aside in found:
         if part is not last and selection.queue.dead_letter is None:

@@ -1,6 +1,6 @@
-"""The undo file: JSON lines that tell of each batch before an action touches it, and of its outcome.
+"""The undo file: JSON lines that record each batch before an action changes it, and the outcome.
 
-Each line is one JSON object. Its ``sum`` is the CRC32 of the others, dumped with sorted keys and no spaces.
+Each line is one JSON object. Its ``sum`` is the CRC32 of the other fields, dumped with sorted keys and no spaces.
 
 ============================================  =========================================================================
 ``{"redisson_dq_undo": 1, "queue": ...}``     the first line: the file's version, the queue and its partitions, the
@@ -12,8 +12,8 @@ Each line is one JSON object. Its ``sum`` is the CRC32 of the others, dumped wit
 ``{"ended": true}``                           the action went through to its end
 ============================================  =========================================================================
 
-A batch is acted on when its line is fsynced. So a process that is killed leaves a complete file, but for a last
-line that may be cut. A cut line was never acted on.
+A batch is changed only after its line was fsynced. So a killed process leaves a complete file, except for a last line
+that may be cut. The batch of a cut line was not changed.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ VERSION = 1
 
 
 class UndoFileError(RedissonDQError):
-    """An undo file cannot be written, is none, is broken, or belongs to another queue or version."""
+    """An undo file cannot be written, is not an undo file, is broken, or belongs to another queue or version."""
 
     exit_code = 65
 
 
 @attrs.define(kw_only=True)
 class DoneBatch:
-    """One batch as an undo file tells of it: ``count`` entries, in the line that begins at the byte ``at``.
+    """One batch in an undo file: ``count`` entries, in the line that begins at byte ``at``.
 
-    ``left`` has the outcomes of entries that were left, by index; it is None where the action was killed before it
-    knew. ``undone`` has those of the undo, and is None before it.
+    ``left`` has the outcomes of skipped entries, by index; it is None if the action was killed before it received them.
+    ``undone`` has the outcomes of the undo, and is None before it.
     """
 
     number: int
@@ -76,9 +76,9 @@ class UndoWriter:
 
     @classmethod
     def new(cls, path: Path, queue: MendedQueue, action: str, at: str, version: str) -> UndoWriter:
-        """Makes a file that does not exist yet. Raises UndoFileError."""
+        """Creates a file that does not exist yet. Raises UndoFileError."""
         try:
-            # Values may be secrets: the file is its owner's alone.
+            # Values may be secrets: only the owner may read the file.
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
         except FileExistsError:
             raise UndoFileError(f"undo file {str(path)!r} exists already; name another by --undo-file") from None
@@ -104,7 +104,7 @@ class UndoWriter:
                 }
             )
         except BaseException:
-            # Nothing was done. A file without its head would be none.
+            # Nothing was done. A file without its header would not be an undo file.
             with contextlib.suppress(OSError):
                 made.close()
             path.unlink(missing_ok=True)
@@ -113,9 +113,9 @@ class UndoWriter:
 
     @classmethod
     def appending(cls, found: UndoFile) -> UndoWriter:
-        """Goes on with a file that was read. A last line that was cut is taken off.
+        """Continues a file that was read. A cut last line is removed.
 
-        Raises UndoFileError, also while the action still runs, or another undo, and where the file was changed since.
+        Raises UndoFileError, also while the action or another undo still runs, or if the file was changed since.
         """
         try:
             flags = os.O_RDWR | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
@@ -148,7 +148,7 @@ class UndoWriter:
     def about_to(
         self, part: str, nonce: bytes, kind: str, action: str, ms: int, at_ms: int, entries: Sequence[Chosen]
     ) -> int:
-        """Notes a batch that is about to be acted on, and the server's time. Gives its number."""
+        """Records a batch before it is changed, and the server's time. Returns its number."""
         self._batches += 1
         self._write(
             {
@@ -165,20 +165,20 @@ class UndoWriter:
         return self._batches
 
     def acted(self, number: int, outcomes: Sequence[str]) -> None:
-        """Notes the outcomes of a batch."""
+        """Records the outcomes of a batch."""
         self._write({"acted": number, "left": _left(outcomes)})
 
     def undone(self, number: int, left: Mapping[int, str]) -> None:
-        """Notes that a batch was undone, and which of its entries were not put back."""
+        """Records that a batch was undone, and which of its entries were not restored."""
         self._write({"undone": number, "left": {str(index): why for index, why in left.items()}})
 
     def ended(self) -> None:
-        """Notes that the action went through."""
+        """Records that the action is complete."""
         self._write({"ended": True})
 
     def _write(self, line: dict[str, Any]) -> None:
         try:
-            # Nothing is kept in memory: a line that does not fit would be tried again when the file is closed.
+            # The file is unbuffered: a line that does not fit on the disk would otherwise be written again at close.
             left = memoryview(_dumped({**line, "sum": _sum(line)}) + b"\n")
             while left:
                 left = left[self._file.write(left) :]
@@ -191,9 +191,9 @@ class UndoWriter:
 
 @attrs.define(kw_only=True)
 class UndoFile:
-    """An undo file that was read. ``whole`` is the size of its whole lines, ``size`` that of all it had.
+    """An undo file that was read. ``whole`` is the size of its complete lines, ``size`` that of the whole file.
 
-    ``is_cut``: its last line was cut.
+    ``is_cut`` is true if its last line is cut.
     """
 
     path: Path
@@ -206,7 +206,7 @@ class UndoFile:
 
     @classmethod
     def read(cls, path: Path) -> UndoFile:
-        """Raises UndoFileError for a file that is none, or is broken before its last line."""
+        """Raises UndoFileError for a file that is not an undo file, or is broken before its last line."""
         lines = _lines(path)
         first = next(lines, None)
         header = None if first is None else first[1]
@@ -272,7 +272,7 @@ _OF_BATCHES = {"batch": int, "part": str, "kind": str, "action": str, "ms": int,
 
 
 def _is_header(line: dict[str, Any]) -> bool:
-    """Whether the first line has the fields that an undo uses, each of its type."""
+    """Whether the first line has the fields that an undo uses, each with the right type."""
     parts = line.get("parts")
     return (
         {"partitions", "dead_letter"} <= line.keys()
@@ -286,7 +286,7 @@ def _is_header(line: dict[str, Any]) -> bool:
 
 
 def _is_text(value: Any) -> bool:
-    """Whether it is a text that UTF-8 can hold, as names in Redis are."""
+    """Whether it is a text that UTF-8 can encode, as names in Redis are."""
     return isinstance(value, str) and not any("\ud800" <= each <= "\udfff" for each in value)
 
 

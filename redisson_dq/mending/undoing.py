@@ -1,4 +1,4 @@
-"""Takes an action back, as its undo file tells of it."""
+"""Undoes an action, using its undo file."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from redisson_dq.mending.undo_file import DoneBatch, UndoFile, UndoFileError, Un
 
 __all__ = ["Undone", "check_file", "undo"]
 
-# Redis remembers the outcomes of a batch for a day. An hour of it is left to clocks.
+# Redis remembers the outcomes of a batch for a day. One hour of it is a margin for differing clocks.
 _REMEMBERED_MS = 23 * 3_600_000
-# Batches of these kinds are undone in their turn, and others last first.
+# Batches of these kinds are undone in their order, other batches in reverse order.
 _IN_TURN = ("waiting", "in-flight", "queue")
 
 
 @attrs.define(kw_only=True)
 class Undone:
-    """The outcome of an undo: ``wanted`` entries were changed by the action, ``done`` of them were put back now, and
+    """The outcome of an undo: ``wanted`` entries were changed by the action, ``done`` of them were restored now, and
     ``before`` by an earlier undo of this file.
 
-    ``left`` has how many were left for each reason:
+    ``left`` counts the skipped entries by reason:
 
     - "there": it is in the queue
     - "again": its id was offered again
@@ -47,10 +47,10 @@ class Undone:
 
 
 def check_file(queue: MendedQueue, found: UndoFile, *, allow_other_server: bool = False) -> list[str]:
-    """Warnings about a file and the queue that it is for.
+    """Warnings about a file and its queue.
 
     Raises UndoFileError for the file of another queue. The file of another server is a warning with
-    ``allow_other_server``, and else an error.
+    ``allow_other_server``, and otherwise an error.
     """
     header = found.header
     raw = [part.keys.ready for part in queue.parts]
@@ -83,14 +83,14 @@ def undo(
     told: Callable[[int], None] | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Undone:
-    """Puts back every entry that the action has changed and that is not there now, batch by batch.
+    """Restores every entry that the action has changed and that is not there now, batch by batch.
 
-    Each batch is noted in the file. So the same undo goes on where it was stopped, and the same file is undone once.
-    With ``dry_run`` it counts how many it would put back at most, and changes nothing. Raises UndoFileError,
+    Each batch is recorded in the file. So a stopped undo continues where it ended, and a file is undone only once. With
+    ``dry_run`` it counts how many entries it would restore at most, and changes nothing. Raises UndoFileError,
     RedisConnectionError.
     """
     undone, dealt = Undone(), 0
-    # Values that were put at the end of a list are found from there, and those from its front come back in their order.
+    # Values added to the end of a list are found from there, and values from its front return in their order.
     batches = found.batches if found.batches and found.batches[0].kind in _IN_TURN else reversed(found.batches)
     writer = None if dry_run else UndoWriter.appending(found)
     try:
@@ -121,7 +121,7 @@ def _undo_batch(
     if left is None:
         left = _told_by_redis(queue, part, batch)
     if left is None:
-        # The line was written, and the script was not called, or more than a day ago.
+        # The line was written, but the script was not called, or was called more than a day ago.
         undone.left["unsure"] += batch.count
         return
     indexes = [index for index in range(batch.count) if index not in left]
@@ -147,7 +147,9 @@ def _undo_batch(
 
 
 def _told_by_redis(queue: MendedQueue, part: AdminQueue, batch: DoneBatch) -> dict[int, str] | None:
-    """The outcomes of a batch whose process was killed before it noted them. None where Redis has forgotten them."""
+    """The outcomes, from Redis, of a batch whose process was killed before it recorded them. None if Redis has
+    forgotten them.
+    """
     prefix, told = batch.nonce, dict[int, str]()
     notes = part.nonces()
     if prefix not in notes:
@@ -161,7 +163,7 @@ def _told_by_redis(queue: MendedQueue, part: AdminQueue, batch: DoneBatch) -> di
 
 
 def _take_back(part: AdminQueue, batch: DoneBatch, entries: list[Chosen]) -> Mended:
-    # The undo of a batch is known by a nonce of its own, so it is done once however often it is asked for.
+    # The undo of a batch has its own nonce, so it is done once however often it is requested.
     nonce = b"u:" + batch.nonce[2:]
     if batch.kind == "waiting":
         action = cast(WaitingAction, batch.action)

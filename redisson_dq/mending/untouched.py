@@ -1,4 +1,4 @@
-"""Counts the entries that no action on items touches: torn ones, and those of leases that are over."""
+"""Counts the entries that no action on items changes: torn entries, and entries of expired leases."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _COMPARED = 400
 
 @attrs.frozen(kw_only=True)
 class Untouched:
-    """How many entries are only in one of the two keys of the waiting side, and how many are in no known format."""
+    """How many waiting entries are in only one of the two keys, and how many are in no known format."""
 
     torn: int = 0
     unknown: int = 0
 
 
 def count_untouched(queue: MendedQueue) -> Untouched:
-    """Counts the waiting entries that a walk passes over.
+    """Counts the waiting entries that a walk skips.
 
     One short script for each part. It reads the ends of a long queue, and the sizes of its keys say how many are torn.
     """
@@ -32,6 +32,6 @@ def count_untouched(queue: MendedQueue) -> Untouched:
 
 
 def count_over(queue: MendedQueue) -> int:
-    """How many leases are over whose values were not given back yet. No receiver holds these."""
+    """How many expired leases still have their values, which were not put back yet. No receiver holds these."""
     now_ms = queue.now_ms()
     return sum(part.leases_over(now_ms) for part in queue.parts)

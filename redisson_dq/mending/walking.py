@@ -18,14 +18,15 @@ from redisson_dq.scheduling.times import from_ms
 
 __all__ = ["all_aside", "all_ready", "all_waiting", "aside_rows"]
 
-# Elements are read in pages of this many and this many bytes, one at first, each page in one command.
+# Elements are read in pages of at most this many elements and bytes, each in one command. The first page has one
+# element.
 _PAGE, _PAGE_BYTES = 500, 500_000
 
 
 def all_waiting(part: AdminQueue) -> Iterator[tuple[SeenItem, Met]]:
     """All waiting items of a part, in the order of offers, then those that are only in the zset.
 
-    Each item that keeps its place is met once. A lean item that gets another due time meanwhile may be met twice or not
+    Each item that keeps its place is found once. A lean item whose due time changes meanwhile may be found twice or not
     at all.
     """
     cursor = b""
@@ -40,9 +41,9 @@ def all_waiting(part: AdminQueue) -> Iterator[tuple[SeenItem, Met]]:
 
 
 def all_aside(queue: MendedQueue, kind: AsideKind) -> Iterator[tuple[AdminQueue, SeenItem, Aside]]:
-    """All elements of the lists of one kind that a queue has set aside, oldest first in each, with their parts.
+    """All elements of one kind that a queue has set aside, oldest first in each list, with their parts.
 
-    Of a list of dead letters that other queues have too, only the letters of this queue, and those without a record.
+    From a dead-letter list shared with other queues, only the letters of this queue and those without a record.
     """
     if kind != "dead" or queue.dead_letter is None:
         for part in queue.parts:
@@ -80,7 +81,7 @@ def _elements(part: AdminQueue, kind: AsideKind) -> Iterator[tuple[SeenItem, Asi
     keys = part.keys
     key = {"dead": part.dead.dead, "quarantine": keys.quarantine, "undecodable": keys.undecodable}[kind]
     now = from_ms(part.time_ms())
-    # Letters with equal values are told apart by their order.
+    # Letters with equal values are distinguished by their order.
     met: Counter[str] = Counter()
     for elements in _pages(part, key):
         found = _letters(part, elements, met) if kind == "dead" else [Aside(element=each) for each in elements]

@@ -1,10 +1,10 @@
 """Moves the data of queues safely: into a file and back, to another queue, server, codec or form.
 
-Code that reads all keys of a queue, or puts exact contents into another place, belongs here. It works on bytes and
-keys, and knows the forms of docs/wire-format.md. Deciding when items become due, and operations on single items, belong
-elsewhere. The command line shows its results.
+Code that reads all keys of a queue, or writes exact contents to another place, belongs here. It works on bytes and
+keys, in the forms of docs/wire-format.md. Deciding when items become due, and operations on single items, belong
+elsewhere. The command line prints the results.
 
-All of it works on a synchronous client, and a call returns when it is done.
+All of it uses a synchronous client, and a call returns when the work is done.
 """
 
 from redisson_dq.migrating.batches import STATES

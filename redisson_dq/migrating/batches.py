@@ -1,8 +1,8 @@
 """Moves one batch of items at a time: by one script, or through four states.
 
-Items go in batches of 200 or 1 MB. Within one server, and in a cluster within one slot, a batch is one script. It takes
-exactly these contents out of the one queue and puts them into the other. Between servers or slots a batch goes through
-four states. The journal has each of them on the disk before the next step:
+Items go in batches of 200 or 1 MB. Within one server, and in a cluster within one slot, a batch is one script. The
+script takes exactly these contents out of one queue and puts them into the other. Between servers or slots a batch goes
+through four states. Each state is on disk in the journal before the next step:
 
 =========  =========================  ===========================  =================================================
 state      holding key of the source  mark of the target           after a kill here, the next run
@@ -18,15 +18,16 @@ dropped    has nothing of it          the batch's number           goes on with 
 - From *held* to *written* one script puts them into the target's keys, and notes the batch's number there.
 - From *written* to *dropped* the fields of the hash are deleted.
 
-So an item is in one place at any time, and nowhere twice. An item that falls due while it is held becomes ready at
+So at any time an item is in exactly one place. An item that falls due while it is held becomes ready at
 the target with the script that writes it. It is late by the time from *held* to *written*: one round trip, or until the
 migration is resumed. Due items of the source are moved to its ready list meanwhile, and ready values go first.
 
-A script whose reply was lost may still come, when a connection stood still. Each script finds the token of its own run
-in the source, or the number of the batch before in the target. Else it does nothing.
+A script whose reply was lost may still arrive later, if a connection was stalled. Each script requires the token of its
+own run in the source, or the number of the previous batch in the target. Otherwise it does nothing.
 
-A failover forgets the writes that its replica had not received. With a ``Durability`` a state follows when the replicas
-have confirmed the one before. The token of a run is confirmed too, and with it all that earlier runs have written.
+A failover loses the writes that the replica had not received. With a ``Durability``, a state begins only when the
+replicas have confirmed the previous one. The token of a run is confirmed too, and with it everything that earlier runs
+have written.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ BATCH, _BATCH_BYTES = 200, 1_000_000
 
 @attrs.frozen(kw_only=True)
 class _Going:
-    """An item on its way, the steps that take it, and those that put it."""
+    """An item being moved, the steps that take it, and the steps that put it."""
 
     item: SourceItem
     takes: list[ExchangeStep]
@@ -68,11 +69,11 @@ class _Going:
 
 @attrs.frozen(kw_only=True, eq=False)
 class SourceQueue:
-    """One queue that items are moved from: its reader and its notes."""
+    """A queue from which items are moved: its reader and its notes."""
 
     reader: SourceReader
     notes: SourceNotes
-    #: Its number among the targets, where it is one of them too, as where a queue gets more partitions.
+    #: Its number among the targets, if it is also a target, as when a queue gets more partitions.
     own: int | None
 
     @property
@@ -82,7 +83,7 @@ class SourceQueue:
 
 
 class BatchMover:
-    """Moves batches out of some queues. It counts them, and notes each in the journal."""
+    """Moves batches out of some queues. It counts them, and records each in the journal."""
 
     def __init__(
         self,
@@ -104,7 +105,7 @@ class BatchMover:
         self.writers: list[HeldWriter] = [to_file] if to_file else [ToQueue(site, durable) for site in recoding.targets]
         self._on_state = on_state
         targets = [] if to_file else list(recoding.targets)
-        #: Whether items only get another form.
+        #: Whether items only change their form.
         self.in_place = len(sites) == len(targets) and all(
             _is_one(site, target) for site, target in zip(sites, targets, strict=True)
         )
@@ -116,29 +117,29 @@ class BatchMover:
             )
             for site in sites
         ]
-        # Items that another migration has held, and this one has written.
+        # Items that another migration held, and this one has written.
         self._taken_over: Counter[str] = Counter()
-        # The items of this run. Another migration that ends may remove the notes of one that stood still meanwhile.
+        # The items of this run. Another migration that ends may have removed the notes of one that hung.
         self._own: Counter[str] = Counter()
-        #: By reason how many values could not be converted.
+        #: How many values could not be converted, by reason.
         self.reasons: Counter[str] = Counter()
 
     # -- the beginning and the end -----------------------------------------------------------------------------------
 
     def recover(self) -> None:
-        """Ends the batches that an earlier run, or a lost connection, has left."""
+        """Completes the batches left by an earlier run or a lost connection."""
         for source in self.sources:
             if self._journal is not None and self._journal.is_ended:
                 source.notes.forget()
             source.notes.begin()
             for held in held_batches(source.site):
                 self._batch = max(self._batch, held.number if held.migration == self.migration else 0)
-                # The note of another migration stays: its process may stand still, and write the batch later.
+                # The note of another migration stays: its process may hang, and write the batch later.
                 written = self._write(source.site, held)
                 if held.migration != self.migration:
                     self._taken_over += written
         if self._journal is not None:
-            # A number that a target has seen is not used again.
+            # A number that a target has recorded is not used again.
             self._batch = max(self._batch, *(writer.seen(self.migration) for writer in self.writers))
 
     def moved(self) -> Counter[str]:
@@ -146,7 +147,7 @@ class BatchMover:
         moved = Counter(self._taken_over)
         if self._journal is not None:
             moved += self._journal.moved
-        # The journal of a migration that has ended counts the items of the notes too.
+        # The journal of a finished migration also counts the items of the notes.
         if self._journal is None or not self._journal.is_ended:
             noted = Counter[str]()
             for source in self.sources:
@@ -168,7 +169,7 @@ class BatchMover:
     # -- a batch -----------------------------------------------------------------------------------------------------
 
     def move(self, source: SourceQueue, kind: str) -> int:
-        """Moves one batch of a kind. Gives how many items were moved."""
+        """Moves one batch of a kind. Returns how many items were moved."""
         recoding, reader = self._recoding, source.reader
         wanted = (lambda item: not recoding.fits(item)) if self.in_place else (lambda item: True)
         groups: dict[int, list[_Going]] = {}
@@ -182,7 +183,7 @@ class BatchMover:
                 continue
             target = 0 if self._to_file else recoding.target(item, value)
             if not self.in_place and source.own is not None and (not item.key or target == source.own):
-                # It is in a queue of the targets already. Only a name says which of them it belongs to.
+                # The item is already in one of the targets. Only an id determines the target that it belongs to.
                 reader.refused[kind].add(item.mark)
                 continue
             takes, puts = recoding.steps(source.site, item, value, target)
@@ -272,7 +273,7 @@ class BatchMover:
         return sum(done)
 
     def _write(self, source: QueueSite, held: HeldBatch) -> Counter[str]:
-        """Writes a batch that is held, and drops it. Gives how many items of each kind it has."""
+        """Writes a held batch, and drops it. Returns how many items of each kind it has."""
         writer = next(each for each in self.writers if each.name == held.to)
         writer.write(held.migration, held.number, held.items)
         self._note("written", held.number)
@@ -290,7 +291,7 @@ class BatchMover:
         return number
 
     def _lives(self, source: SourceQueue, site: QueueSite, group: list[_Going]) -> list[list[ExchangeStep]]:
-        """The steps that let the other queue's keys live as long as those of this one."""
+        """The steps that give the other queue's keys the same time to live as this queue's."""
         keys = {key for each in group for _, key, _, _ in each.puts}
         parts = [part for part in PARTS if PARTS[part] in ("hash", "zset") and site.key(part) in keys]
         parts = [part for part in parts if part != "timeout"]

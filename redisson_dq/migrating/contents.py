@@ -1,6 +1,6 @@
 """Rewrites the contents of a queue's keys for another name, another value or another form of entry.
 
-The forms of the texts are those of docs/wire-tables.md.
+The texts have the forms of docs/wire-tables.md.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = [
     "standing_as",
 ]
 
-#: How entries are written: as they are (None), mirrored in one of Redisson's formats, or lean.
+#: How entries are written: unchanged (None), mirrored in one of Redisson's formats, or lean.
 EntryForm = Literal["current", "legacy", "lean"]
 
 _DELIVERY = re.compile(rb"(\d+ \d+ \d+ \d+ \d+ \d+ \d+ (\d+)) ([0-9a-f]{32})(:[0-9a-f]*)? (\d+) ", re.DOTALL)
@@ -40,7 +40,7 @@ _MARK = re.compile(rb'(\{"redisson_dq\.item":")([0-9a-f]+)( \d+ )([ih])([0-9a-f]
 
 
 def digest_of(value: bytes) -> bytes:
-    """The digest by which records find a value."""
+    """The digest by which records refer to a value."""
     return hashlib.sha1(value).hexdigest()[:32].encode()
 
 
@@ -50,7 +50,7 @@ def _payload_key(value: bytes) -> bytes:
 
 @attrs.frozen(kw_only=True)
 class DeliveryText:
-    """A record of a delivery, as far as a migration reads it."""
+    """The parts of a delivery record that a migration reads."""
 
     numbers: bytes
     order: int
@@ -69,11 +69,11 @@ class DeliveryText:
 
     @property
     def text(self) -> bytes:
-        """As it is stored in Redis. A turn among others of its key is not carried along."""
+        """The text as stored in Redis, without the place in the line of its key."""
         return b"%s %s %d %s%s" % (self.numbers, self.digest, len(self.reason), self.reason, self.context)
 
     def place(self, entry_id: bytes) -> bytes:
-        """The member of ``histories`` or of ``dead_index`` that leads to it."""
+        """The member of ``histories`` or ``dead_index`` that refers to it."""
         return self.digest + struct.pack(">Q", self.order) + entry_id
 
 
@@ -103,7 +103,7 @@ class LetterText:
 
 
 def item_of(context: bytes) -> bytes | None:
-    """The id of the entry that a named value was offered with."""
+    """The id of the entry with which a named value was offered."""
     found = _MARK.match(context)
     return bytes.fromhex(found[2].decode()) if found else None
 
@@ -115,7 +115,7 @@ def key_of(record: bytes | None) -> bytes:
 
 
 def latest_of(record: bytes) -> int:
-    """When an item expires by its record, in epoch ms; 0 for never."""
+    """When an item expires according to its record, in epoch ms; 0 for never."""
     found = _RECORD.fullmatch(record)
     return int(found[1].split(b" ")[2]) if found else 0
 
@@ -130,7 +130,7 @@ def standing_as(entry_id: bytes, value: bytes) -> list[bytes]:
 
 @attrs.frozen(kw_only=True)
 class Change:
-    """The change that an item goes through: another value, other ids of its entries, another queue, another form."""
+    """The change of an item: another value, other ids of its entries, another queue, another form."""
 
     value: bytes
     new_value: bytes
@@ -140,11 +140,11 @@ class Change:
     form: EntryForm | None = None
 
     def id(self, entry_id: bytes) -> bytes:
-        """The id that takes the place of one."""
+        """The id that replaces an id."""
         return self.ids.get(entry_id, entry_id)
 
     def key(self, key: bytes) -> bytes:
-        """The key of an item: that of a payload goes with the value."""
+        """The key of an item: the key of a payload changes with the value."""
         return _payload_key(self.new_value) if key == _payload_key(self.value) else key
 
     def member(self, member: bytes) -> bytes:
@@ -206,7 +206,7 @@ class Change:
 
 
 def changed(part: str, content: Content, change: Change) -> Content:
-    """A content as it is put into the other queue."""
+    """A content as it is written to the other queue."""
     first, second = content[0], content[1] if len(content) > 1 else b""
     if part in ("ready", "arrivals", "dead", "undecodable"):
         return (change.new_value if first == change.value else first,)
@@ -232,7 +232,7 @@ def changed(part: str, content: Content, change: Change) -> Content:
 
 
 def renamed(part: str, content: Content, raw: str, new_raw: str) -> Content:
-    """A content for a queue of another name. A dead letter knows the queue that it comes from."""
+    """A content for a queue with another name. A dead letter has the name of the queue from which it came."""
     if part != "dead_info":
         return content
     return changed(part, content, Change(value=b"", new_value=b"", raw=raw, new_raw=new_raw))

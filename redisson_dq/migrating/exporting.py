@@ -1,4 +1,4 @@
-"""Writes all that a queue has in Redis into a file."""
+"""Writes everything that a queue has in Redis to a file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from redisson_dq.migrating.sites import PARTS, PASSING, Content, QueueSite
 
 __all__ = ["Exported", "OnProgress", "check_free", "export"]
 
-#: A function that is called with the number of contents that are written, and how many there were at the beginning.
+#: A function that is called with the number of written contents, and the number at the beginning.
 OnProgress = Callable[[int, int], None]
 _TRIES = 5
 
@@ -36,24 +36,25 @@ class Exported:
     counts: dict[str, int]
     lines: int
     sha256: str
-    #: Whether nothing of the queue changed meanwhile, as Redis itself tells.
+    #: Whether nothing of the queue changed meanwhile, as observed by Redis.
     exact: bool
 
 
 def export(place: QueueSite, path: Path, *, pause: bool = False, progress: OnProgress | None = None) -> Exported:
     """Writes a queue into a file of JSON lines, whose form is in ``migrating/file.py``.
 
-    ``path`` must not exist. The lines go to ``path`` with ``.part`` behind it, which is renamed at the end. An export
-    that was ended goes on there. ``pause`` pauses delivery, and tries a few times to find a moment without changes.
-    The file with ``.paused`` behind it says so. Where it is left by a killed export, the next one ends the pause.
+    ``path`` must not exist. The lines are written to ``path`` plus ``.part``, which is renamed at the end. An
+    interrupted export continues there. ``pause`` pauses delivery, and tries a few times to find a moment without
+    changes. Meanwhile a file ``path`` plus ``.paused`` exists. If a killed export has left it, the next one ends the
+    pause.
 
-    The result is ``exact`` where no key of the queue changed from the first line to the last. A ``WATCH`` on all of
-    them tells that. Otherwise each content that stood in one key all the time is in the file once. One that came, went
-    or moved from one key to another meanwhile may be there once, twice or not at all.
+    The result is ``exact`` if no key of the queue changed between the first line and the last, which a ``WATCH`` on all
+    keys verifies. Otherwise each content that stayed in its key is in the file once. A content that was added, removed
+    or moved to another key meanwhile may be there once, twice or not at all.
 
     It sends reads, WATCH and EXEC, with ``pause`` also HSET and HDEL of the settings. A page is 500 contents or 1 MB.
 
-    Raises ArgumentError where ``path`` exists, FileError for a part of another queue's export, and the errors of Redis.
+    Raises ArgumentError if ``path`` exists, FileError for a part of another queue's export, and the errors of Redis.
     """
     check_free(place, path)
     part = path.with_name(path.name + ".part")
@@ -66,7 +67,7 @@ def export(place: QueueSite, path: Path, *, pause: bool = False, progress: OnPro
             part.unlink()
             written = _write(place, part, own_pause, progress)
     if path.exists():
-        # One that ended meanwhile.
+        # Another export may have ended meanwhile.
         raise ArgumentError(
             f"queue {place.name!r}: the file {str(path)!r} exists by now, and {str(part)!r} has the export"
         )
@@ -75,7 +76,7 @@ def export(place: QueueSite, path: Path, *, pause: bool = False, progress: OnPro
 
 
 def check_free(place: QueueSite, path: Path) -> None:
-    """Raises ArgumentError where the file of an export exists."""
+    """Raises ArgumentError if the file of an export exists."""
     if path.exists() or path.is_symlink():
         raise ArgumentError(f"queue {place.name!r}: the file {str(path)!r} exists; an export replaces none")
 
@@ -87,9 +88,9 @@ def _as_it_is() -> Iterator[bool]:
 
 @contextmanager
 def _paused(place: QueueSite, note: Path) -> Iterator[bool]:
-    """Delivery stands still meanwhile. A pause that was there before stays. Gives whether the pause is ours.
+    """Pauses delivery during the block. An existing pause stays. Yields whether the pause is ours.
 
-    The note is made before the pause, and goes after it. So a pause that a killed export has left is known as ours.
+    The note is made before the pause, and removed after it. So a pause left by a killed export is recognised as ours.
     """
     delayed = place.client.delayed_queue(place.name, transfer=False)
     was_left = note.exists()
@@ -113,7 +114,7 @@ def _write(place: QueueSite, path: Path, own_pause: bool, progress: OnProgress |
         if not is_ours(file):
             raise ArgumentError(f"queue {place.name!r}: another export writes the file {str(path)!r}")
         lines = _ExportLines(place, path, file)
-        # Other clients may have changed something between the two runs.
+        # Other clients may have made changes between the two runs.
         exact = not lines.resumed
         lines.own_pause = own_pause
         if not lines.count:
@@ -143,7 +144,7 @@ def _header(place: QueueSite) -> dict[str, Any]:
 
 
 class _ExportLines:
-    """The lines of one file, from where an earlier run has ended."""
+    """The lines of one file, starting where an earlier run ended."""
 
     def __init__(self, place: QueueSite, path: Path, file: BinaryIO) -> None:
         self._place = place
@@ -171,7 +172,7 @@ class _ExportLines:
             self.count += 1
             whole += len(line)
         self.resumed = bool(self.count)
-        # A line that a kill has cut goes.
+        # A line that was cut by a kill is removed.
         file.truncate(whole)
 
     def _note(self, part: str, content: Content) -> None:
@@ -184,11 +185,11 @@ class _ExportLines:
 
     @property
     def contents(self) -> int:
-        """How many contents are written."""
+        """How many contents have been written."""
         return sum(self._counts.values())
 
     def missing(self, part: str) -> Iterator[list[Content]]:
-        """The pages of a part that are not in the file yet."""
+        """Yields the pages of a part that are not in the file yet."""
         order = list(PARTS)
         before, last = self._last
         if (before and order.index(part) < order.index(before)) or (before == part and last is None):
@@ -209,21 +210,21 @@ class _ExportLines:
         self.count += 1
 
     def add_content(self, part: str, content: Content) -> None:
-        """The line of one content. The pause that the export itself has made is none of the queue's."""
+        """Writes the line of one content. A pause made by the export itself is not part of the queue."""
         if self.own_pause and part == "settings" and content[0] == b"paused":
             return
         self._note(part, content)
         self.add(line_of(part, content))
 
     def add_expiry(self, part: str) -> None:
-        """The line of a key's time to live, behind its contents."""
+        """Writes the line of a key's time to live, after its contents."""
         if self._last[0] == part and self._last[1] is not None:
             left = self._place.ask(part, "PTTL")
             if left > 0:
                 self.add(json.dumps({"in": part, "expires_ms": self._place.now_ms() + left}, separators=(",", ":")))
 
     def finish(self, exact: bool) -> Exported:
-        """The last line. The file is on the disk when this returns."""
+        """Writes the last line. The file is on disk when this returns."""
         digest, lines = self._digest.hexdigest(), self.count
         end = {
             "counts": dict(self._counts),
@@ -240,7 +241,7 @@ class _ExportLines:
 
 @contextmanager
 def _watched(place: QueueSite) -> Iterator[Callable[[], bool]]:
-    """Gives a function that says whether no key of the queue has changed since. Redis itself notices each change."""
+    """Yields a function that says whether all keys of the queue are unchanged. Redis itself detects each change."""
     watching = Redis(connection_pool=place.queue.pool()).pipeline()
     keys = [place.key(part) for part in PARTS if part not in PASSING]
     can_tell = True
@@ -262,7 +263,7 @@ def _watched(place: QueueSite) -> Iterator[Callable[[], bool]]:
             can_tell = False
         yield is_unchanged
     except BaseException:
-        # A server that stands still would not answer an UNWATCH. It ends the watch with the connection.
+        # A server that hangs would not answer an UNWATCH. The watch ends with the connection.
         if watching.connection is not None:
             watching.connection.disconnect()
         watching.watching = False

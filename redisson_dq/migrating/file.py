@@ -14,7 +14,7 @@ last line             ``end``: ``counts`` by part, ``lines``, ``sha256`` of all 
                       ``server_time_ms``
 ====================  ==============================================================================================
 
-A reader refuses another version, and leaves fields out of account that it does not know.
+A reader refuses another version, and ignores unknown fields.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _NUMBER = re.compile(r"[+-]?(?:inf|\d{1,40}(?:\.\d{1,40})?(?:e[+-]?\d{1,4})?)")
 class FileError(ArgumentError):
     """A file is no whole export: {0}."""
 
-    #: That of the command line, for data that cannot be read.
+    #: The command line's exit code for data that cannot be read.
     exit_code = 65
 
 
@@ -106,14 +106,14 @@ def _score(text: Any) -> bytes:
 
 
 def _check_expiry(fields: dict[str, Any]) -> None:
-    """Raises FileError for a time to live that is none."""
+    """Raises FileError for an invalid time to live."""
     ms, part = fields["expires_ms"], fields.get("in")
     if type(ms) is not int or not 0 < ms < 1 << 53 or not isinstance(part, str) or part not in PARTS:
         raise FileError(f"a line of it cannot be read: its time to live of {part!r} is {ms!r}")
 
 
 def lines_of(path: Path) -> Iterator[tuple[bytes, dict[str, Any]]]:
-    """Each line that is whole, and its fields. Raises FileError for one that is no JSON object."""
+    """Each complete line, and its fields. Raises FileError for a line that is not a JSON object."""
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             if not line.endswith(b"\n"):
@@ -141,7 +141,7 @@ def checked(path: Path) -> Checked:
     digest, counts, header, found = hashlib.sha256(), Counter[str](), None, None
     for lines, (line, fields) in enumerate(lines_of(path)):
         if found is not None:
-            # Two exports behind each other, perhaps. Those of the second would be left out.
+            # Perhaps two exports, one after the other. The lines of the second would be ignored.
             raise FileError(f"{path}: there are lines after its last one; import each export from a file of its own")
         if header is None:
             header = header_of(path, fields)

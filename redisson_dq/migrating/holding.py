@@ -1,4 +1,4 @@
-"""The fields of a source's hash ``migrating``: items on their way, the run that moves them, and the counts."""
+"""The fields of a source's hash ``migrating``: items being moved, the run that moves them, and the counts."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class HeldBatch:
 
     @property
     def to(self) -> str:
-        """The name of the writer that it is for."""
+        """The name of the writer for which it is held."""
         name: str = self.items[0]["to"]
         return name
 
 
 def held_batches(source: QueueSite) -> list[HeldBatch]:
-    """All batches that a queue holds, by their numbers."""
+    """All batches that a queue holds, by number."""
     found: dict[tuple[int, str], list[tuple[int, bytes, bytes]]] = {}
     for page in source.pages("migrating"):
         for field, text in page:
@@ -65,10 +65,11 @@ def holding(source: QueueSite, migration: str, batch: int, place: int, item: Map
 
 
 class SourceNotes:
-    """The notes of one migration in its source.
+    """The notes of one migration in its source queue.
 
-    ``run`` and the migration has the token of the run that moves items now. So a script of an earlier run does nothing
-    when it comes late. ``moved``, the migration and a kind counts the items of all runs, in the scripts that take them.
+    The field of ``run`` and the migration has the token of the current run. So a late script of an earlier run does
+    nothing. The field of ``moved``, the migration and a kind counts the items of all runs, in the scripts that take
+    them.
     """
 
     def __init__(self, site: QueueSite, migration: str, durable: Durability | None) -> None:
@@ -80,14 +81,14 @@ class SourceNotes:
         self._others: dict[bytes, bytes] | None = None
 
     def begin(self) -> None:
-        """From now on scripts of earlier runs do nothing, nor those that were sent before a connection was lost."""
+        """Disables scripts of earlier runs, and scripts that were sent before a connection was lost."""
         if self._others is None:
             self._others = dict(self._counts())
         self._token = secrets.token_hex(4)
         self._site.ask("migrating", "HSET", self._run, self._token, durable=self._durable)
 
     def check(self) -> None:
-        """Raises ArgumentError where another run has begun."""
+        """Raises ArgumentError if another run has begun."""
         if self._site.ask("migrating", "HGET", self._run) != self._token.encode():
             raise ArgumentError(
                 f"queue {self._site.name!r}: another run moves its items now, or has ended; see it with "
@@ -95,12 +96,12 @@ class SourceNotes:
             )
 
     def steps(self, kind: str) -> list[ExchangeStep]:
-        """The steps beside those of one item: it is moved by this run alone, and counted."""
+        """The steps added to those of one item: it is moved only by this run, and counted."""
         key = self._site.keys.migrating
         return [("=h", key, self._run, self._token), ("+i", key, f"moved {self._migration} {kind}", "1")]
 
     def moved(self) -> Counter[str]:
-        """By kind how many items were moved."""
+        """How many items were moved, by kind."""
         before = f"moved {self._migration} "
         return Counter(
             {
@@ -111,9 +112,9 @@ class SourceNotes:
         )
 
     def forget(self) -> None:
-        """Removes the notes, and those of migrations that were given up. Nothing is held any more.
+        """Removes the notes, and those of abandoned migrations. Nothing is held any more.
 
-        A migration whose counts have changed since this run began has not been given up.
+        A migration whose counts have changed since this run began is not abandoned.
         """
         others = self._others or {}
         busy = {_migration(field) for field, count in self._counts() if others.get(field) != count}
@@ -141,7 +142,7 @@ class SourceNotes:
 
 
 def _migration(field: bytes) -> bytes:
-    """The migration that a note is of."""
+    """The migration of a note."""
     return field.split(b" ")[1]
 
 
@@ -162,7 +163,7 @@ def as_steps(site: QueueSite, told: Sequence[Sequence[str]]) -> list[ExchangeSte
 
 
 def as_line(source: QueueSite, item: SourceItem) -> dict[str, Any]:
-    """The item for a file: all that is known of it beside its value."""
+    """The item for a file: everything that is known of it except its value."""
     due_ms = None if item.score is None else float(item.score)
     told: dict[str, Any] = {
         "queue": source.name,

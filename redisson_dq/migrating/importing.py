@@ -1,4 +1,4 @@
-"""Puts the file of an export into a queue, each content once, however often it is begun again."""
+"""Imports the file of an export into a queue, each content once, however often the import is restarted."""
 
 from __future__ import annotations
 
@@ -28,29 +28,29 @@ class Imported:
 
     queue: str
     counts: dict[str, int]
-    #: How many lines were in before, as an earlier run had put them in.
+    #: How many lines an earlier run had imported.
     resumed_at: int
-    #: Entries of an export that was not exact: only in one of the two keys, and put into both or left out.
+    #: Entries of an inexact export that were in only one of the two keys: put into both keys, or left out.
     mended: int
 
 
 def import_file(
     place: QueueSite, path: Path, *, merge: bool = False, progress: Callable[[int, int], None] | None = None
 ) -> Imported:
-    """Puts the contents of an export into a queue, after the digest of the whole file was checked.
+    """Imports the contents of an export into a queue, after checking the digest of the whole file.
 
-    The queue has to be empty, unless ``merge``. Then values go behind those that are there, and an entry that stands
-    already is put in once. ``place`` may have another name or server. A batch is 500 contents or 1 MB, and one
-    script. It notes in the same script how far the import is. So an import that was ended goes on behind its last batch
-    when it is called again, and puts nothing in twice. The note is removed at the end.
+    The queue has to be empty, unless ``merge``. Then values are added after the existing ones, and an existing entry is
+    not added again. ``place`` may have another name or server. A batch is 500 contents or 1 MB, written by one script,
+    which also records the progress of the import. So an interrupted import continues after its last batch when it is
+    called again, and adds nothing twice. The record is removed at the end.
 
-    Entries become due only when all the rest is there: their zset comes last.
+    Entries become due only when everything else is there: their zset is written last.
 
-    Raises FileError, ArgumentError where the queue is not empty, and the errors of Redis.
+    Raises FileError, ArgumentError if the queue is not empty, and the errors of Redis.
     """
     file = checked(path)
     mark = DoneMark(key=place.keys.migrating, name=f"import {file.digest}", number=0)
-    # Two imports of one file at a time share the note. One that finds it gone knows that the other has ended.
+    # Two simultaneous imports of one file share the record. If it is gone, the other import has ended.
     is_first = place.ask("migrating", "HSETNX", mark.name, 0)
     start = int(place.ask("migrating", "HGET", mark.name) or 0)
     there = {part: size for part, size in place.sizes().items() if part != "migrating"}
@@ -72,7 +72,7 @@ def import_file(
             target.put(steps, attrs.evolve(mark, number=batch[0][0]), number)
         except (ArgumentError, RedisReplyError):
             if is_first and batch[0][0] == start:
-                # Nothing is in, so there is nothing to go on with.
+                # Nothing was imported, so there is nothing to continue.
                 place.ask("migrating", "HDEL", mark.name)
             raise
         if progress is not None:
@@ -99,7 +99,7 @@ def _batches(
 
 
 class _Importing:
-    """The queue that a file goes to."""
+    """The queue into which a file is imported."""
 
     def __init__(self, place: QueueSite, file: Checked, path: Path, merge: bool) -> None:
         self._place = place
@@ -110,7 +110,7 @@ class _Importing:
         self._torn = _Torn(path) if not file.end["exact"] else None
 
     def steps(self, fields: dict[str, Any]) -> list[list[ExchangeStep]]:
-        """The steps that put the content of one line in."""
+        """The steps that add the content of one line."""
         if "redisson_dq_export" in fields:
             return []
         if "expires_ms" in fields:
@@ -129,11 +129,11 @@ class _Importing:
         return [[self._put(part, content)]]
 
     def _is_left_out(self, part: str) -> bool:
-        # A bounded queue that exists already counts its own room.
+        # An existing bounded queue keeps its own count of free places.
         return (self._is_other and part in PASSING) or (self._merge and part == "capacity")
 
     def _mended(self, part: str, content: Content) -> list[list[ExchangeStep]]:
-        """An entry of an export that was not exact goes into both keys, or into none."""
+        """Repairs an entry of an inexact export: it goes into both keys, or into none."""
         assert self._torn is not None
         if part == "envelopes":
             if self._torn.is_alone(content[0]):
@@ -150,9 +150,9 @@ class _Importing:
         return (kind, self._place.key(part), content[0], content[1] if len(content) > 1 else b"")
 
     def put(self, items: list[list[ExchangeStep]], before: DoneMark, number: int) -> None:
-        """Puts a batch in, and notes how far the import is. ``before`` is the note that has to be there.
+        """Writes a batch, and records the progress of the import. ``before`` is the expected earlier record.
 
-        Raises ArgumentError where another import of the file has ended meanwhile.
+        Raises ArgumentError if another import of the file has ended meanwhile.
         """
         keys, mark = self._place.keys, attrs.evolve(before, number=number)
         stands: ExchangeStep = ("=h", before.key, before.name, str(before.number))
@@ -176,7 +176,7 @@ class _Importing:
 
 
 class _Torn:
-    """Which mirrored entries an export that was not exact has only in one of the two keys.
+    """The mirrored entries that an inexact export has in only one of the two keys.
 
     It keeps 16 bytes of each entry in memory.
     """
@@ -196,11 +196,11 @@ class _Torn:
                 self._leases.add(content_of(fields)[1][0])
 
     def is_alone(self, member: bytes) -> bool:
-        """Whether an element of the list is in no zset."""
+        """Whether an element of the list is not in the zset."""
         return _digest(member) not in self._waiting
 
     def is_missing(self, member: bytes) -> bool:
-        """Whether a member of the zset is one of the list too, and is in no list."""
+        """Whether a member of the zset should also be in the list, but is not."""
         try:
             entry_id, _ = unwrap(member)
         except EnvelopeError:

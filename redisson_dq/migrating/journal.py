@@ -1,4 +1,4 @@
-"""The journal of a migration: one line for each state of each batch, on the disk before the next step."""
+"""The journal of a migration: one line for each state of each batch, on disk before the next step."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ class Journal:
         self.path = path
         self.migration = migration
         self.plan = plan
-        #: The number of the last batch that was planned.
+        #: The number of the last planned batch.
         self.last = last
-        #: By kind how many items the runs have moved that went through to their end.
+        #: How many items the completed runs have moved, by kind.
         self.moved: Counter[str] = Counter()
-        #: Whether nothing has happened since the last of them has ended.
+        #: Whether nothing has happened since the last completed run.
         self.is_ended = False
-        # Whether it was made by this run, and has no batch.
+        # Whether this run created the file, and it has no batch yet.
         self._is_blank = False
         self._file = file
 
     @classmethod
     def begun(cls, path: Path, migration: str, plan: Mapping[str, Any]) -> Journal:
-        """A new journal. Raises ArgumentError where the file exists and has something."""
+        """A new journal. Raises ArgumentError if the file exists and is not empty."""
         file = _opened(path, "ab")
         # A kill may have left an empty file.
         if file.tell():
@@ -52,9 +52,9 @@ class Journal:
 
     @classmethod
     def resumed(cls, path: Path) -> Journal:
-        """The journal of a migration that was ended.
+        """The journal of an interrupted migration.
 
-        Raises ArgumentError for a file that is none, and for that of a migration that still runs.
+        Raises ArgumentError for a file that is not a journal, and for the journal of a running migration.
         """
         try:
             file = _opened(path, "r+b")
@@ -91,13 +91,13 @@ class Journal:
         return made
 
     def note(self, state: str, batch: int, **more: Any) -> None:
-        """Notes the state of a batch. It is on the disk when this returns."""
+        """Records the state of a batch. It is on disk when this returns."""
         self.last = max(self.last, batch)
         self._write({"batch": batch, "state": state, **more})
         self.is_ended = False
 
     def note_end(self, moved: Counter[str]) -> None:
-        """Notes how many items of each kind all runs have moved, before Redis forgets it."""
+        """Records how many items of each kind all runs have moved, before the counts in Redis are removed."""
         self._write({"moved_in_all": dict(moved)})
         self.moved, self.is_ended = Counter(moved), True
 
@@ -114,7 +114,8 @@ class Journal:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._is_blank and isinstance(error, ArgumentError):
-            # The migration was refused before it began. The next try would take this file for that of a migration.
+            # The migration was refused before it began. The next attempt would take this file for an existing
+            # migration's.
             self.path.unlink()
         self._file.close()
 
@@ -123,6 +124,6 @@ def _opened(path: Path, mode: Literal["ab", "r+b"]) -> BinaryIO:
     file = opened_alone(path, mode)
     if is_ours(file):
         return file
-    # Two that count batches alike would take each other's batches for written.
+    # Two migrations with the same batch numbers would take each other's batches for written.
     file.close()
     raise ArgumentError(f"the migration of the journal {str(path)!r} still runs; end that process first")

@@ -1,4 +1,4 @@
-"""Moves the items of queues to others, while producers and consumers run, until nothing more comes."""
+"""Moves the items of queues to others, while producers and consumers run, until no more items arrive."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ __all__ = ["Migrated", "Migration"]
 
 T = TypeVar("T")
 
-# How many batches of ready values go before one of another kind.
+# How many batches of ready values are moved before one of another kind.
 _READY_FIRST = 50
-# A look that finds nothing is repeated after this many seconds.
+# If a round finds nothing, the next one begins after this many seconds.
 _PAUSE = 0.1
 
 
@@ -38,9 +38,9 @@ _PAUSE = 0.1
 class Migrated:
     """The figures of a migration."""
 
-    #: By kind how many items all runs of it have moved.
+    #: How many items all runs of the migration have moved, by kind.
     moved: dict[str, int]
-    #: By kind how many items are still in the source, and by reason how many could not be converted.
+    #: How many items are still in the source, by kind, and how many could not be converted, by reason.
     left: dict[str, int]
     refused: dict[str, int]
     #: Whether it was stopped before its end.
@@ -48,7 +48,7 @@ class Migrated:
 
 
 class Migration:
-    """Moves all items of some queues, the partitions of one among them, to others."""
+    """Moves all items of some queues, which may be the partitions of one queue, to other queues."""
 
     def __init__(
         self,
@@ -62,9 +62,9 @@ class Migration:
         on_state: Callable[[str, int], None] | None = None,
         away: Callable[[str], None] | None = None,
     ) -> None:
-        """``progress`` is called with a kind and how many items of it were moved, ``on_state`` with the state of each
-        batch and its number. ``away`` is called with the reason when a condition is waited for. ``durable`` names the
-        confirmations without which no batch follows another. Nothing is sent before :meth:`run`.
+        """``progress`` is called with a kind and the number of moved items, ``on_state`` with the state of each batch
+        and its number. ``away`` is called with the reason while the migration waits for a condition to pass.
+        ``durable`` is the confirmation that is required before the next batch. Nothing is sent before :meth:`run`.
         """
         self._recoding = recoding
         self._batches = BatchMover(
@@ -85,7 +85,7 @@ class Migration:
         self._is_sure = False
 
     def moved(self) -> dict[str, int]:
-        """By kind how many items all runs have moved until now."""
+        """How many items all runs have moved so far, by kind."""
         return dict(self._batches.moved())
 
     # -- the whole ---------------------------------------------------------------------------------------------------
@@ -93,12 +93,13 @@ class Migration:
     def run(
         self, *, quiet: float = 1.0, follow: bool = False, stop: Callable[[], bool] = lambda: False, patience: int = 60
     ) -> Migrated:
-        """Moves everything, until nothing has come for ``quiet`` seconds and no receiver holds a value any more.
+        """Moves everything, until no item has arrived for ``quiet`` seconds and no receiver holds a value.
 
-        With ``follow`` it goes on forwarding until ``stop`` is true, and then ends as a whole one. Without it ``stop``
-        ends it between two batches, and the next run goes on. It may be interrupted at any point, and killed.
+        With ``follow`` it keeps forwarding until ``stop`` is true, and then completes. Without ``follow``, ``stop``
+        ends it between two batches, and the next run continues. It may be interrupted or killed at any point.
 
-        Raises the errors of Redis. A condition that passes, such as a failover, is waited for ``patience`` seconds.
+        Raises the errors of Redis. A temporary condition, such as a failover, is waited out for up to ``patience``
+        seconds.
         """
         self._stop, self._patience = stop, patience
         self._waiting_out(self._check)
@@ -107,14 +108,14 @@ class Migration:
             idle = 0.0
             while not stop():
                 begun = self._clock.monotonic()
-                # A value may have come back since the last round. One more comes behind the look that finds none held.
+                # A value may have been put back since the last round, so one more round follows once no value is held.
                 is_last = not follow and idle >= quiet and not self._again(self._in_flight)
                 if self._again(self._round):
                     idle = 0.0
                     continue
                 if self._batches.in_place or is_last:
                     break
-                # A look through many leases takes a while. Redis rests as long.
+                # Reading many leases takes a while. Redis gets a pause of the same length.
                 self._clock.sleep(max(_PAUSE, self._clock.monotonic() - begun))
                 idle += self._clock.monotonic() - begun
         if stop() and not follow:
@@ -146,7 +147,7 @@ class Migration:
 
     @contextmanager
     def _movers(self) -> Iterator[None]:
-        """Due items become ready meanwhile, in the source and in the target."""
+        """Keeps due items becoming ready meanwhile, in the source and in the target."""
         places = [source.site for source in self._sources]
         places += [] if self._batches.in_place else self._targets
         handles = [site.client.delayed_queue(site.name) for site in places]
@@ -159,7 +160,7 @@ class Migration:
                 handle.destroy()
 
     def _again(self, step: Callable[[], T]) -> T:
-        """Carries out a step that may have left a batch on its way when it failed. That is ended before."""
+        """Carries out a step. If an earlier failure left a batch unfinished, that batch is completed first."""
 
         def recovered() -> T:
             is_sure, self._is_sure = self._is_sure, False
@@ -172,13 +173,13 @@ class Migration:
         return self._waiting_out(recovered)
 
     def _waiting_out(self, step: Callable[[], T]) -> T:
-        """Carries out a step that may be repeated, and waits for conditions that pass."""
+        """Carries out a repeatable step, and waits out temporary conditions."""
         until, is_first = self._clock.monotonic() + self._patience, True
         while True:
             try:
                 return step()
             except RedissonDQError as error:
-                # A replica that is away may come back.
+                # A missing replica may come back.
                 may_pass = passes(error) or isinstance(error, DurabilityError)
                 if not may_pass or self._clock.monotonic() >= until or self._stop():
                     raise
@@ -188,14 +189,14 @@ class Migration:
                 self._clock.sleep(1.0)
 
     def _round(self) -> int:
-        """Ready values as long as there are some, and one batch of each other kind."""
+        """Moves ready values while there are any, and one batch of each other kind."""
         count = 0
         for source in self._sources:
             if self._batches.in_place:
                 count += self._move(source, "waiting")
                 continue
             for kind in KINDS:
-                # Those that become due meanwhile go behind them.
+                # Items that become due meanwhile go after them.
                 for _ in range(_READY_FIRST):
                     moved = self._move(source, "ready")
                     count += moved
@@ -230,7 +231,7 @@ class Migration:
     def _left(self) -> dict[str, int]:
         left: Counter[str] = Counter()
         for source in self._sources:
-            # A source that is a target too keeps its own items.
+            # A source that is also a target keeps its own items.
             if source.own is not None:
                 continue
             sizes = source.site.sizes()
@@ -241,7 +242,7 @@ class Migration:
     # -- beside the items --------------------------------------------------------------------------------------------
 
     def _settings(self) -> None:
-        """A paused queue is paused under its new name before anything comes there."""
+        """Copies the pause of a queue to its new name before any item is moved there."""
         if self._batches.in_place:
             return
         for source in self._sources:
@@ -255,8 +256,8 @@ class Migration:
                 site.queue.exchange(site.types, puts)
 
     def _finish(self) -> Counter[str]:
-        """Moves the records of items that are gone, and the settings. Removes the notes. Gives the counts."""
-        # The last batch may have been held by a script that came late.
+        """Moves the records of items that are gone, and the settings. Removes the notes. Returns the counts."""
+        # The last batch may have been held by a late script.
         self._batches.recover()
         for source in self._sources:
             if self._targets and source.own is None:

@@ -1,4 +1,4 @@
-"""Looks at all items of a queue before a migration: how many there are of each kind, and which cannot be converted."""
+"""Reads all items of a queue before a migration: counts them by kind, and finds those that cannot be converted."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from redisson_dq.migrating.sites import QueueSite
 
 __all__ = ["MigrationPlan", "plan"]
 
-# How many reasons are told.
+# How many reasons are reported.
 _REASONS = 10
 
 
 @attrs.frozen(kw_only=True)
 class MigrationPlan:
-    """The work of a migration, as the queues are now."""
+    """The work of a migration, given the current state of the queues."""
 
-    #: By kind how many items would be moved.
+    #: How many items would be moved, by kind.
     counts: dict[str, int]
-    #: By kind how many would stay, as no codec converts their values.
+    #: How many would stay because no codec converts their values, by kind.
     refused: dict[str, int]
-    #: The first reasons, and how many values each is about.
+    #: The first reasons, and how many values each applies to.
     reasons: dict[str, int]
-    #: How many values receivers hold. They are waited for.
+    #: How many values receivers hold. The migration waits for them.
     in_flight: int
-    #: How many batches there are, and for how many seconds they would run at about the pace of this look.
+    #: How many batches there are, and about how many seconds they would take, judging by this plan's speed.
     batches: int
     seconds: float
 
@@ -37,7 +37,7 @@ class MigrationPlan:
 def plan(
     sources: Sequence[QueueSite], recoding: Recoding, *, in_place: bool = False, batch: int = 200
 ) -> MigrationPlan:
-    """Reads every item once, by pages of 500 or 1 MB, and converts its value. It sends no write."""
+    """Reads every item once, in pages of 500 or 1 MB, and converts its value. It writes nothing."""
     counts, refused, reasons = Counter[str](), Counter[str](), Counter[str]()
     clock = sources[0].queue.servers.clock
     begun_us, in_flight = clock.now_us(), 0
@@ -59,7 +59,7 @@ def plan(
                     else:
                         counts[kind] += 1
     batches = sum(-(-count // batch) for count in counts.values())
-    # A batch takes some four round trips and scripts where this look has taken one.
+    # A batch takes about four round trips and scripts for each one of this plan.
     seconds = 4 * (clock.now_us() - begun_us) / 1_000_000
     return MigrationPlan(
         counts=dict(counts),

@@ -1,4 +1,4 @@
-"""Reads the items of a queue together with everything that the queue knows of each."""
+"""Reads the items of a queue together with everything that the queue stores about each."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ KINDS = {
     "expired": "expired",
     "newer": "newer",
 }
-# A list of envelopes in which one entry is looked for.
+# The longest list of envelopes in which a single entry is searched.
 _SHORT = 1000
 
 
 @attrs.frozen(kw_only=True)
 class SourceItem:
-    """One item, and every content of the queue that is about it."""
+    """One item, and every content of the queue that belongs to it."""
 
     kind: str
     #: The bytes that the codec wrote, or None for contents that no codec reads.
@@ -47,24 +47,26 @@ class SourceItem:
 
     @property
     def mark(self) -> bytes:
-        """The bytes by which it is found again in its list or sorted set."""
+        """The bytes that identify it in its list or sorted set."""
         return self.contents[0][1][0]
 
 
-#: A page of a list or a sorted set. Each content has a place: a walk goes on behind it. None is no item.
+#: A page of a list or a sorted set. Each content has a place, after which a walk continues. None is not an item.
 _Page = list[tuple[Any, "SourceItem | None"]]
 
 
 class _EmptyingWalk:
-    """A walk through one list or sorted set, whose finds are taken out. Contents that stay in front are passed once."""
+    """A walk through one list or sorted set whose found items are removed. Contents that stay at the front are skipped
+    once.
+    """
 
     def __init__(self, pages: Callable[[Any], Iterator[_Page]]) -> None:
         self.pages = pages
         self._at: Any = None
 
     def next(self, most: int, wanted: Callable[[SourceItem], bool]) -> list[SourceItem]:
-        """The next wanted items, some more than ``most`` perhaps."""
-        # Others may have put some in behind the walk, or taken some out: it begins again before it ends.
+        """The next wanted items, possibly a few more than ``most``."""
+        # Other clients may have added items behind the walk, or removed some, so it starts over once before it ends.
         for at in dict.fromkeys((self._at, None)):
             self._at = at
             found = list[SourceItem]()
@@ -82,12 +84,12 @@ class _EmptyingWalk:
 
 
 class SourceReader:
-    """Reads one queue. Some contents may change before they are taken: the script that takes them compares them all."""
+    """Reads one queue. Contents may change before they are taken: the script that takes them compares them all."""
 
     def __init__(self, site: QueueSite) -> None:
         self.site = site
         self.tables = SideTables(site)
-        #: Of each kind the items that stay where they are.
+        #: The items that stay in place, by kind.
         self.refused: dict[str, set[bytes]] = {kind: set() for kind in KINDS}
         self._walks = {kind: [_EmptyingWalk(pages) for pages in self._all_pages(kind)] for kind in KINDS}
 
@@ -101,7 +103,7 @@ class SourceReader:
         return self._with_known(found[:most]) if found else found
 
     def pages(self, kind: str) -> Iterator[list[SourceItem]]:
-        """All items of a kind, without the contents that are known beside them."""
+        """All items of a kind, without the contents stored about them elsewhere."""
         for page in chain.from_iterable(pages(None) for pages in self._all_pages(kind)):
             yield [item for _, item in page if item is not None]
 
@@ -121,7 +123,7 @@ class SourceReader:
         return [pages]
 
     def _listed(self, at: int | None) -> Iterator[_Page]:
-        """Entries in the order of the offers. Those that are only in the list are none."""
+        """Entries in the order of the offers. An entry that is only in the list is not an item."""
         number = at or 0
         for page in self.site.pages("envelopes", start=number):
             members = [content[0] for content in page]
@@ -135,7 +137,7 @@ class SourceReader:
     def _alone(self, at: Content | None) -> Iterator[_Page]:
         """Entries that are only in the zset, by due times, without leases.
 
-        An entry that should be in the list too is looked for there while the list is short.
+        An entry that should also be in the list is searched there if the list is short.
         """
         is_short = int(self.site.ask("envelopes", "LLEN")) <= _SHORT
         for page in self.site.pages("timeout", at):
@@ -185,7 +187,7 @@ class SourceReader:
         return [_joined(each, known.get(each.entry_id or b"", [])) for each in items]
 
     def _ready_known(self, items: list[SourceItem]) -> list[SourceItem]:
-        """Each ready value with the oldest record that belongs to the next delivery of such a value."""
+        """Each ready value with the oldest record for the next delivery of such a value."""
         if not self.site.ask("histories", "EXISTS"):
             return items
         free = self._free_records(Counter(each.value or b"" for each in items))
@@ -197,7 +199,7 @@ class SourceReader:
         ]
 
     def _free_records(self, wanted: Counter[bytes]) -> dict[bytes, list[bytes]]:
-        """By value the ids of at most this many records, oldest first, whose deliveries do not wait for a retry."""
+        """By value, the ids of at most this many records, oldest first, whose deliveries do not wait for a retry."""
         free: dict[bytes, list[bytes]] = {value: [] for value in wanted}
         starts = dict.fromkeys(wanted, 0)
         while starts:
@@ -247,7 +249,7 @@ class SourceReader:
 def _letter(
     item: SourceItem, member: bytes, text: bytes | None, score: bytes | None
 ) -> tuple[SourceItem, bytes | None]:
-    """A dead letter with its record, and the entry that it was offered with where one is named."""
+    """A dead letter with its record, and its original entry if the record names one."""
     letter = LetterText.parse(text)
     if text is None or letter is None or score is None or letter.value != item.value:
         return item, None

@@ -1,4 +1,4 @@
-"""Decides what becomes of each item: its value in another codec, its entry in another form, its queue among several."""
+"""Decides how each item changes: its value in another codec, its entry in another form, its queue among several."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _KIND = {"list": "l", "zset": "z", "hash": "h", "string": "s"}
 
 
 class ConversionError(Exception):
-    """A value cannot be written in the other codec. The text tells the reason."""
+    """A value cannot be written in the other codec. The text is the reason."""
 
 
 @attrs.define
@@ -35,7 +35,7 @@ class Recoding:
     _turn: int = 0
 
     def value(self, item: SourceItem) -> bytes:
-        """The item's value in the other codec. Raises ConversionError where one of the codecs refuses it."""
+        """The item's value in the other codec. Raises ConversionError if one of the codecs refuses it."""
         if item.value is None or self.source_codec is None or self.target_codec is None:
             return item.value or b""
         try:
@@ -45,7 +45,7 @@ class Recoding:
             raise ConversionError(str(error) if isinstance(error, CodecError) else repr(error)) from error
 
     def fits(self, item: SourceItem) -> bool:
-        """Whether the entry has the form already that is wanted."""
+        """Whether the entry already has the wanted form."""
         return self.form is None or self._member(item) == item.mark
 
     def _member(self, item: SourceItem) -> bytes:
@@ -57,7 +57,7 @@ class Recoding:
     def _ids(self, item: SourceItem) -> dict[bytes, bytes]:
         """A lean entry has an id of nine bytes, a mirrored one of eight.
 
-        That of a retry may have ten. Its last two tell it from others of one call.
+        The id of a retry may have ten. The last two distinguish it from others of the same call.
         """
         old = item.entry_id
         if self.form is None or old is None:
@@ -68,7 +68,9 @@ class Recoding:
         return {} if new == old else {old: new}
 
     def target(self, item: SourceItem, value: bytes) -> int:
-        """The number of the queue that the item goes to: where an offer under its id would go, or the next one."""
+        """The number of the item's target queue: the queue that an offer with its id would go to, or the next one in
+        turn.
+        """
         count = len(self.targets)
         if count == 1:
             return 0
@@ -115,7 +117,7 @@ def _is_mirrored(member: bytes, item: SourceItem) -> bool:
 
 
 def in_place(takes: list[ExchangeStep], puts: list[ExchangeStep]) -> list[ExchangeStep]:
-    """The steps of an item that stays in its queue. A content that is put again is not taken."""
+    """The steps of an item that stays in its queue. A content that would be written again is not taken."""
     put = {(key, first) for kind, key, first, _ in puts if kind in ("+h", "+z", "+e")}
     kept: list[ExchangeStep] = [
         ("=" + kind[1:] if (key, first) in put else kind, key, first, second) for kind, key, first, second in takes

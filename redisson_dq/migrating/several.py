@@ -1,4 +1,4 @@
-"""Writes the partitions of a queue, each into a file of its own, as one export that goes on where it was ended."""
+"""Writes the partitions of a queue, each to its own file, as one export that can be resumed."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def export_all(
     pause: bool = False,
     progress: Callable[[QueueSite], AbstractContextManager[OnProgress]],
 ) -> list[tuple[Path, Exported]]:
-    """Writes the partitions of a queue, each into a file of its own: ``path`` with a number before its ending.
+    """Writes the partitions of a queue, each to its own file: ``path`` with a number before its extension.
 
-    ``progress`` is asked for each partition. The file ``path`` with ``.exporting`` behind it is there until all are
-    written. While it does, an export that was ended goes on, and the files that are whole stay. Otherwise as
+    ``progress`` returns the progress function of each partition. The file ``path`` plus ``.exporting`` exists until all
+    partitions are written. While it exists, an interrupted export continues, and complete files stay. Otherwise like
     :func:`export`.
     """
     files = [path.with_name(f"{path.stem}.{number}{path.suffix}") for number in range(len(places))]

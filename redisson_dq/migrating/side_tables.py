@@ -1,4 +1,4 @@
-"""Reads the memory of a queue beside its entries: records of items and deliveries, rules of recurring offers."""
+"""Reads what a queue stores besides its entries: records of items and deliveries, rules of recurring offers."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from redisson_dq.migrating.sites import Content, QueueSite
 
 __all__ = ["KnownContents", "SideTables"]
 
-#: Contents of the side tables, each with the part of the queue that it is in.
+#: Contents of the side tables, each with its part of the queue.
 KnownContents = list[tuple[str, Content]]
 
 
 class SideTables:
-    """The side tables of one queue. A look at many items costs as many round trips as one at one item."""
+    """The side tables of one queue. Reading many items takes as many round trips as reading one."""
 
     def __init__(self, site: QueueSite) -> None:
         self.site = site
 
     def known(self, ids: list[bytes]) -> dict[bytes, KnownContents]:
-        """By the id of an entry or a delivery, the contents that are about it."""
+        """The contents that belong to each entry or delivery, by its id."""
         site = self.site
         parts = ("records", "deliveries", "forget", "recurring")
         there = site.ask_all([site.command(part, "EXISTS") for part in parts]) if ids else [0]
@@ -77,7 +77,7 @@ class SideTables:
         return found
 
     def _rules(self) -> dict[bytes, KnownContents]:
-        """By the entry of the occurrence that waits, the rule of a recurring offer."""
+        """The rule of each recurring offer, by the entry of its next occurrence."""
         site = self.site
         fields = {content[0]: content[1] for page in site.pages("recurring") for content in page}
         names = [field[1:] for field in fields if field[:1] == b"e"]
@@ -94,7 +94,7 @@ class SideTables:
         return rules
 
     def leftovers(self) -> Iterator[list[KnownContents]]:
-        """The records of items that are gone, in groups that belong together, page by page.
+        """The records of items that no longer exist, in groups that belong together, page by page.
 
         An item that still waits, or that a receiver holds, keeps its records.
         """
@@ -125,7 +125,7 @@ class SideTables:
         return alive
 
     def expiries(self, parts: Iterable[str]) -> dict[str, int]:
-        """Until when the parts live that have a time to live, in epoch ms."""
+        """When the parts with a time to live expire, in epoch ms."""
         listed = list(parts)
         lefts = self.site.ask_all([self.site.command(part, "PTTL") for part in listed])
         now_ms = self.site.now_ms()

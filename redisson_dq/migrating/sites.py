@@ -1,4 +1,4 @@
-"""One queue as a place that contents are read from and put to: its keys in the order of an export, read by pages."""
+"""One queue as a source or target of contents: its keys in the order of an export, read by pages."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ __all__ = ["NOTED", "PARTS", "PASSING", "Content", "QueueSite", "sites_of"]
 Content = tuple[bytes, ...]
 
 #: The keys of a queue in the order in which a file has them, and an import writes them. The list of the waiting entries
-#: comes before the zset that lets them become due. Records of an item come before the item. Keys that clients have for
-#: a moment are left out: ``mover``, ``alarm`` and ``fence``.
+#: comes before the zset that lets them become due. Records of an item come before the item. Keys that clients keep only
+#: briefly are left out: ``mover``, ``alarm`` and ``fence``.
 PARTS: dict[str, str] = {
     "settings": "hash",
     "records": "hash",
@@ -48,10 +48,10 @@ PARTS: dict[str, str] = {
     "arrivals": "list",
     "timeout": "zset",
 }
-#: Those that hold for clients of this very queue, for a moment. Another queue takes none of them over.
+#: Contents that only concern the current clients of this queue. They are not copied to another queue.
 PASSING = ("returned",)
 
-#: Contents that tell of the capacity of this very queue. They go with the part of that name, and with no other.
+#: Contents about the capacity of this queue. They are only copied with the part of that name.
 NOTED = {("settings", b"capacity"), ("settings", b"short")}
 
 _PAGE = 500
@@ -60,7 +60,7 @@ _PAGE_BYTES = 1_000_000
 
 @attrs.frozen(eq=False)
 class QueueSite:
-    """One queue at one client's server. Partitions are places of their own."""
+    """One queue on one client's server. Each partition is a separate site."""
 
     queue: AdminQueue
 
@@ -90,7 +90,7 @@ class QueueSite:
         return self.queue.keys
 
     def key(self, part: str) -> str:
-        """The key that a part of the queue is in."""
+        """The key of a part of the queue."""
         found: str = getattr(self.queue.dead if part.startswith("dead") else self.keys, part)
         return found
 
@@ -101,7 +101,7 @@ class QueueSite:
         return {self.key(part): kind for part, kind in parts.items()}
 
     def ask(self, part: str, *words: Any, durable: Durability | None = None) -> Any:
-        """Sends a command on a part of the queue: its name, then the words behind the key."""
+        """Sends a command on a part of the queue: its name, then the words after the key."""
         return self.queue.command(self.key(part), PARTS.get(part, "hash"), *words, durable=durable)
 
     def command(self, part: str, *words: Any) -> KeyCommand:
@@ -116,7 +116,7 @@ class QueueSite:
         """The score of each member of a sorted set, as Redis writes it."""
         if not members:
             return []
-        # A command's reply has numbers in RESP3. A page of the script has the texts, and the set may be empty.
+        # In RESP3 the reply to a command has numbers. A page of the script has texts, and the set may be empty.
         found = self.ask(part, "ZMSCORE", *members)
         return [None if score is None else score if isinstance(score, bytes) else _text(score) for score in found]
 
@@ -125,7 +125,7 @@ class QueueSite:
         return self.queue.time_ms()
 
     def sizes(self) -> dict[str, int]:
-        """How many contents each part has, without those that are empty."""
+        """How many contents each part has, without empty parts."""
         counts = {"list": "LLEN", "zset": "ZCARD", "hash": "HLEN", "string": "EXISTS"}
         parts = PARTS | {"migrating": "hash"}
         found = self.ask_all([self.command(part, counts[kind]) for part, kind in parts.items()])
@@ -134,9 +134,9 @@ class QueueSite:
     # -- reading by pages --------------------------------------------------------------------------------------------
 
     def pages(self, part: str, after: Content | None = None, start: int = 0) -> Iterator[list[Content]]:
-        """The contents of a part, some 500 or 1 MB at a time. Each page is one short command.
+        """The contents of a part, about 500 or 1 MB at a time. Each page is one short command.
 
-        ``after`` is the last content of a sorted set that was read before, ``start`` a place in a list.
+        ``after`` is the last content already read from a sorted set, ``start`` an index in a list.
         """
         kind = PARTS.get(part, "hash")
         if kind == "list":
@@ -156,7 +156,7 @@ class QueueSite:
     def _of_zset(self, part: str, after: Content | None) -> Iterator[list[Content]]:
         while found := self.queue.scores(self.key(part), (after[0], after[1]) if after else None, _PAGE):
             last = after
-            # Where the last one is gone, those of its score come again.
+            # If the last one is gone, contents with its score are returned again.
             fresh: list[Content] = [
                 pair
                 for pair in found
@@ -172,7 +172,7 @@ class QueueSite:
             reply = self.ask(part, "HSCAN", cursor, "COUNT", _PAGE)
             flat = reply[1]
             pairs: list[Content] = list(zip(flat[::2], flat[1::2], strict=True))
-            # HSCAN may tell a field twice.
+            # HSCAN may return a field twice.
             fresh = [pair for pair in pairs if pair[0] not in seen]
             seen.update(pair[0] for pair in fresh)
             if fresh:
@@ -188,9 +188,9 @@ class QueueSite:
 
 
 def sites_of(client: Client, name: str) -> list[QueueSite]:
-    """The queue of that name, or all its partitions where it has some and has nothing itself.
+    """The queue of that name, or all its partitions if it has some and no contents itself.
 
-    SCAN finds these, by some 1,000 keys at a time. Ready lists are looked for by their names.
+    SCAN finds the partitions, about 1,000 keys at a time. It searches for the names of their ready lists.
     """
     whole = QueueSite.of(client, name)
     if set(name) & set("{}") or whole.sizes():

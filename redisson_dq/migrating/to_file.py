@@ -1,4 +1,4 @@
-"""Writes items into a file of JSON lines, for those that leave Redis altogether."""
+"""Writes items to a file of JSON lines, for items that leave Redis entirely."""
 
 from __future__ import annotations
 
@@ -19,11 +19,10 @@ __all__ = ["ToFile"]
 class ToFile:
     """A file of JSON lines, one for each item.
 
-    A line has ``queue``, ``kind``, ``id`` (the caller's, or null) and ``due_ms`` of an item that waits. One that
-    expires has ``expires_ms``, after which it was not to be delivered any more. ``bytes`` are base64. ``value`` is
-    decoded, or null beside an ``error``. ``batch`` is the migration and the number of the batch. Where they are known,
-    a line has ``attempts``, ``first_received_ms``, ``reason`` and ``context`` of deliveries, and the rule of a
-    ``recurring`` offer.
+    A line has ``queue``, ``kind``, ``id`` (the caller's, or null) and ``due_ms`` of an item that waits. An item that
+    expires has ``expires_ms``, after which it must not be delivered. ``bytes`` are base64. ``value`` is decoded, or
+    null with an ``error``. ``batch`` is the migration and the number of the batch. If known, a line has ``attempts``,
+    ``first_received_ms``, ``reason`` and ``context`` of deliveries, and the rule of a ``recurring`` offer.
     """
 
     def __init__(self, path: Path, decode: Callable[[bytes], Any]) -> None:
@@ -32,12 +31,14 @@ class ToFile:
 
     @property
     def name(self) -> str:
-        """The name by which held items tell it from others."""
+        """The name that identifies it in held items."""
         return f"file {self._path.name}"
 
     @contextmanager
     def alone(self) -> Iterator[ToFile]:
-        """Keeps other migrations from writing the file until the block ends. Raises ArgumentError where one does."""
+        """Keeps other migrations from writing the file until the block ends. Raises ArgumentError if another one is
+        writing.
+        """
         with opened_alone(self._path, "ab") as file:
             if not is_ours(file):
                 raise ArgumentError(
@@ -46,11 +47,11 @@ class ToFile:
             yield self
 
     def write(self, migration: str, batch: int, items: Sequence[Mapping[str, Any]]) -> None:
-        """Appends a batch, unless all of it is there. The lines are on the disk when this returns."""
+        """Appends a batch, unless it is there completely. The lines are on disk when this returns."""
         mark = f"{migration} {batch}"
         lines = [self._line(mark, item) for item in items]
         with opened_alone(self._path, "a+b") as file:
-            # A batch that a kill has cut is the last one.
+            # Only the last batch can have been cut by a kill.
             begun, whole = self._end(file, mark)
             if begun == len(lines):
                 return
@@ -89,7 +90,7 @@ class ToFile:
         return text.encode("utf-8", "replace") + b"\n"
 
     def seen(self, migration: str) -> int:
-        """The journal alone knows the number. A batch that is written again is found by its lines."""
+        """Only the journal has the number. A batch that is written again is recognised by its lines."""
         return 0
 
     def forget(self, migration: str) -> None:
@@ -101,5 +102,5 @@ def _is_of(line: bytes, mark: str) -> bool:
 
 
 def _others_in(text: bytes, mark: str) -> bool:
-    """Whether a line of another batch is there whole, behind the first line break."""
+    """Whether there is a complete line of another batch after the first line break."""
     return any(not _is_of(line, mark) for line in text.splitlines(keepends=True)[1:] if line.endswith(b"\n"))

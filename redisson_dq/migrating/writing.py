@@ -1,4 +1,4 @@
-"""The places that held items are written to. Each takes a batch once, however often it is given one."""
+"""The targets of held items. Each accepts a batch only once, however often it is written."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ __all__ = ["HeldWriter", "ToQueue"]
 
 
 class HeldWriter(Protocol):
-    """A place that held items are written to."""
+    """A target of held items."""
 
     @property
     def name(self) -> str:
-        """The name by which held items tell it from others."""
+        """The name that identifies it in held items."""
         ...
 
     def write(self, migration: str, batch: int, items: Sequence[Mapping[str, Any]]) -> None:
-        """Puts a batch in, once, however often it is called."""
+        """Writes a batch, only once however often it is called."""
 
     def seen(self, migration: str) -> int:
-        """The number of the last batch that was put in, as far as the place knows it; 0 for none."""
+        """The number of the last written batch, if the target stores it; 0 for none."""
         ...
 
     def forget(self, migration: str) -> None:
@@ -34,7 +34,7 @@ class HeldWriter(Protocol):
 
 
 class ToQueue:
-    """Another queue, at any server. Its hash ``migrating`` has the number of the last batch."""
+    """Another queue, on any server. Its hash ``migrating`` has the number of the last batch."""
 
     def __init__(self, site: QueueSite, durable: Durability | None) -> None:
         self._site = site
@@ -47,13 +47,13 @@ class ToQueue:
         return self._site.raw
 
     def write(self, migration: str, batch: int, items: Sequence[Mapping[str, Any]]) -> None:
-        """Puts a batch in where the number of the one before is there.
+        """Writes a batch if the number of the previous batch is there.
 
-        So a script that comes late, after the end of its migration, finds no number, and puts nothing in.
+        So a late script, after the end of its migration, finds no number and writes nothing.
         """
         site, name = self._site, _note(migration)
         if migration not in self._last:
-            # A first batch finds one too.
+            # The first batch also needs a number.
             site.ask("migrating", "HSETNX", name, 0)
             self._last[migration] = self.seen(migration)
         stands: ExchangeStep = ("=h", site.keys.migrating, name, str(self._last[migration]))

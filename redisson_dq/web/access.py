@@ -1,8 +1,8 @@
 """Users of the dashboard, and their rights over queues.
 
 There are three rights. ``view`` shows a queue with its values. ``mend`` changes its items: cancel, reschedule, run now,
-redrive, offer, release, pause, resume. ``purge`` deletes values: it purges and acknowledges. Right ``mend`` brings
-``view`` along, and ``purge`` brings both.
+redrive, offer, release, pause, resume. ``purge`` deletes values: it purges and acknowledges. ``mend`` includes
+``view``, and ``purge`` includes both.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ __all__ = [
     "cookie_name",
 ]
 
-#: A right. Each brings those before it along.
+#: A right. Each includes the ones before it.
 Right = Literal["view", "mend", "purge"]
 RIGHTS: tuple[Right, ...] = get_args(Right)
 #: ``authorize(request, action, queue)``: whether the user of a request may do it. ``queue`` is None for pages about all
-#: queues. A text is the user's name, and allows it.
+#: queues. A returned text allows it, and is the user's name.
 Authorize = Callable[
     [HTTPConnection, Right, Union[str, None]], Union[bool, str, Awaitable[Union[bool, str, None]], None]
 ]
@@ -59,7 +59,7 @@ def cookie_name(request: HTTPConnection) -> str:
 
 
 class AccessRefused(Exception):
-    """A request is not allowed. ``status`` is 401 where nobody has logged in, else 403; ``hint`` says what helps."""
+    """A request is not allowed. ``status`` is 401 if nobody has logged in, otherwise 403; ``hint`` names the remedy."""
 
     def __init__(self, status: int, text: str, hint: str = "", *, retry_after: int = 0) -> None:
         super().__init__(text)
@@ -67,15 +67,16 @@ class AccessRefused(Exception):
 
 
 def address_of(request: HTTPConnection) -> str:
-    """The address of a client, as the server tells it. A proxy that was named has told it."""
+    """The address of a client, as the server reports it. A trusted proxy may have passed it on."""
     return "?" if request.client is None else request.client.host
 
 
 @attrs.frozen
 class User:
-    """The maker of a request. ``name`` is in the log of actions, and ``form_name`` makes the tokens of forms.
+    """The user of a request. ``name`` is written to the log of actions, and ``form_name`` determines the tokens of
+    forms.
 
-    A hook may give a user another name for each queue. The tokens of its forms are those of one name.
+    A hook may return another name of the user for each queue. The tokens of forms use one name.
     """
 
     name: str
@@ -94,7 +95,7 @@ def _is_action(instance: object, attribute: object, value: str) -> None:
 
 @attrs.frozen
 class Token:
-    """One secret for all users. A browser asks for it once, and a program sends it as ``Authorization: Bearer``.
+    """One secret for all users. A browser user enters it once, and a program sends it as ``Authorization: Bearer``.
 
     ``right`` is the right of its users: ``view``, ``mend`` or ``purge``. Example::
 
@@ -115,13 +116,13 @@ class _Account:
 
 
 class Basic:
-    """Users with passwords, which browsers ask for. To be served over TLS.
+    """Users with passwords, which browsers ask for. Serve it over TLS.
 
     ``users`` maps a name to a password, or to a password, a right and a pattern of queues. Example::
 
         Basic({"ada": "secret-of-ada", "bob": ("secret-of-bob", "view", "orders*")})
 
-    A password alone gives every right to all queues. Raises ArgumentError.
+    A name with only a password has every right to all queues. Raises ArgumentError.
     """
 
     def __init__(self, users: Mapping[str, str | tuple[str, Right, str]]) -> None:
@@ -149,7 +150,8 @@ class Access:
         reached: Callable[[str], Sequence[str | None]] = lambda name: (name,),
         now: Callable[[], float] = lambda: 0.0,
     ) -> None:
-        """``reached`` gives the names of the queues whose keys a queue has. A user needs a right to all of them.
+        """``reached`` returns the names of the queues that share keys with a queue. A user needs a right to all of
+        them.
 
         Raises ArgumentError for writes without ``auth``.
         """
@@ -185,13 +187,13 @@ class Access:
         return self.sessions.has(request.cookies.get(cookie_name(request), ""), auth.token)
 
     def is_token(self, request: HTTPConnection, given: str) -> bool:
-        """Whether this is the token. It takes as long for any text. Raises AccessRefused after wrong ones."""
+        """Whether this is the token, in constant time. Raises AccessRefused after wrong ones."""
         assert isinstance(self.auth, Token)
         is_right = hmac.compare_digest(given.encode(errors="replace"), self.auth.token.encode())
         return self._judged(request, "token", is_right)
 
     def _judged(self, request: HTTPConnection, user: str, is_right: bool) -> bool:
-        """Counts a right or wrong password of a user, by the address too. Raises AccessRefused after wrong ones."""
+        """Counts a right or wrong password of a user and an address. Raises AccessRefused after wrong ones."""
         address = address_of(request)
         pause = self.attempts.pause(address, user)
         if pause:
@@ -200,7 +202,7 @@ class Access:
             self.attempts.succeeded(address, user)
             return True
         count = self.attempts.failed(address, user)
-        # An unknown name may be a password, in the wrong field.
+        # An unknown name may be a password entered in the wrong field.
         known = user == "token" or (isinstance(self.auth, Basic) and user in self.auth.accounts)
         audit.warning(
             "login refused: a wrong password of %s, from %s, %d in a row",
@@ -217,7 +219,7 @@ class Access:
         except ValueError:
             name = password = ""
         account = auth.accounts.get(name)
-        # As long for an unknown name as for a known one.
+        # This takes the same time for known and unknown names.
         is_right = hmac.compare_digest(
             password.encode(), (account.password if account else secrets.token_hex()).encode()
         )
@@ -230,13 +232,13 @@ class Access:
     # -- rights ------------------------------------------------------------------------------------------------------
 
     async def may(self, request: HTTPConnection, user: User, action: Right, queues: Sequence[str | None]) -> list[bool]:
-        """Of each queue whether the user may do it. None stands for pages about all queues."""
+        """Whether the user may do it, for each queue. None stands for pages about all queues."""
         return [found is not None for found in await self._found(request, user, action, queues)]
 
     async def _found(
         self, request: HTTPConnection, user: User, action: Right, queues: Sequence[str | None]
     ) -> list[User | None]:
-        """Of each queue the user, by the name that a hook has told; None where the user may not do it."""
+        """The user for each queue, with the name that a hook returned; None if the user may not do it."""
         if action != "view" and not self.allow_writes:
             return [None] * len(queues)
         keyed = [(None,) if each is None else tuple(self._reached(each)) for each in queues]
@@ -244,7 +246,7 @@ class Access:
         told = dict(zip(asked, await self._told(request, user, action, asked), strict=True))
         found: list[User | None] = []
         for queue, names in zip(queues, keyed, strict=True):
-            # A queue that has no name here is nobody's.
+            # A queue that has no name here belongs to nobody.
             may = (queue is None or None not in names) and all(told[name] for name in names)
             name = told[names[0]]
             found.append(None if not may else attrs.evolve(user, name=name) if isinstance(name, str) else user)
@@ -265,14 +267,14 @@ class Access:
         return await self._asked(auth, request, action, queues)
 
     def sees_all(self, user: User) -> bool:
-        """Whether a user may see all queues, those too that nobody has named yet. A function is asked for each."""
+        """Whether a user may see all queues, including unknown ones. A function is asked for each queue."""
         auth = self.auth
         if isinstance(auth, Basic):
             return auth.accounts[user.name].pattern == "*"
         return auth is None or isinstance(auth, Token)
 
     def seeing(self, user: User, known: Collection[str], allowed: Collection[str]) -> Seeing:
-        """What a user sees, who may see the ``allowed`` queues of all that are ``known``."""
+        """The view filter of a user who may see the ``allowed`` queues of those that are ``known``."""
         is_asked = self.auth is not None and not isinstance(self.auth, (Token, Basic))
         sees_all = self.sees_all(user) or (is_asked and 0 < len(known) == len(allowed))
         return Seeing(None if sees_all else frozenset(allowed))
@@ -282,7 +284,7 @@ class Access:
         return frozenset([each for each in RIGHTS if (await self.may(request, user, each, [queue]))[0]])
 
     async def check(self, request: HTTPConnection, user: User, action: Right, queue: str | None) -> User:
-        """The user, with the name that a hook has told. Raises AccessRefused."""
+        """The user, with the name that a hook returned. Raises AccessRefused."""
         if action != "view" and not self.allow_writes:
             raise AccessRefused(
                 403, "this dashboard shows queues and changes nothing: it was started without --allow-writes"
@@ -300,18 +302,18 @@ class Access:
     ) -> list[Any]:
         if inspect.iscoroutinefunction(inspect.unwrap(authorize)):
             return [await authorize(request, action, each) for each in queues]
-        # A hook may ask a database. All of its questions go to one thread.
+        # A hook may query a database. All calls of it go to one thread.
         found: list[Any] = await anyio.to_thread.run_sync(lambda: [authorize(request, action, each) for each in queues])
         return [await each if inspect.isawaitable(each) else each for each in found]
 
     # -- forms -------------------------------------------------------------------------------------------------------
 
     def form_token(self, user: User) -> str:
-        """Stands in each form. Another site cannot know it."""
+        """The token in each form. Another site cannot know it."""
         return self._signed(f"form {user.form_name}")
 
     def is_form_token(self, user: User, given: str) -> bool:
-        """Whether a form is one of this process for this user."""
+        """Whether a form was made by this process for this user."""
         return hmac.compare_digest(given.encode(errors="replace"), self.form_token(user).encode())
 
     def _signed(self, text: str) -> str:

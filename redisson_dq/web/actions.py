@@ -1,4 +1,6 @@
-"""The views of actions: the list of all, one that is counted, carried out or taken back, and the choice of kinds."""
+"""The views of actions: the list of all actions, one action that is counted, carried out or undone, and the available
+kinds.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,10 @@ class ActionChoice:
     """An action that the user may start here, by a POST to ``links.act(queue)``.
 
     The form has ``token`` (``site.form_token``), ``action`` (its ``name``), ``state``, and ``id`` once for each item,
-    or ``filter``, or ``all=1``. An ``item`` is an id as paths have it, which browsers leave unchanged. ``needs`` are
-    further fields: ``when`` takes a moment (``2026-11-25T09:00:00Z``, epoch ms) or a span (``+5m``, ``-5m``). The
-    answer is a redirect to the page of the action. It has the exact count, and nothing is changed before its form is
-    posted.
+    or ``filter``, or ``all=1``. An ``item`` is an id as escaped in paths, which browsers leave unchanged. ``needs``
+    names further fields: ``when`` takes a moment (``2026-11-25T09:00:00Z``, epoch ms) or a span (``+5m``, ``-5m``). The
+    response is a redirect to the page of the action. That page has the exact count, and nothing is changed before its
+    form is posted.
     """
 
     name: str
@@ -38,13 +40,12 @@ class ActionView:
     """One action. ``status`` is ``choosing``, ``ready``, ``acting``, ``done``, ``undoing``, ``undone``, ``failed`` or
     ``dropped``.
 
-    ``wanted`` is the exact count once it is ``ready``. ``met`` is how many items were looked at, of ``total`` in that
-    state when the search began; 0 where nobody knows. ``done`` were acted
-    on; ``left`` counts those that were left, by the reason in words. ``undone`` were put back. ``problems`` tells of
-    ids that name no such item. ``away`` says why it does not go on: Redis is away. ``is_final``: it has no undo.
-    ``goes_on``: ask again in a second. Forms with ``token`` go to ``links.action(id,
-    step)``: ``can_do`` is the step ``do``, ``can_undo`` the step ``undo``, ``can_drop`` the step ``drop``, which
-    also ends one that goes on, between two batches.
+    ``wanted`` is the exact count once it is ``ready``. ``met`` is how many items were examined, of ``total`` in that
+    state when the search began; 0 if unknown. ``done`` items were changed; ``left`` counts the skipped ones by reason.
+    ``undone`` were restored. ``problems`` lists ids that name no such item. ``away`` says why it is interrupted: Redis
+    is away. ``is_final``: it has no undo. ``goes_on``: ask again in a second. Forms with ``token`` go to
+    ``links.action(id, step)``: ``can_do`` is the step ``do``, ``can_undo`` the step ``undo``, ``can_drop`` the step
+    ``drop``, which also ends a running action between two batches.
     """
 
     id: str
@@ -97,7 +98,7 @@ _MOST_IDS = 20
 
 
 def action(deed: WebDeed, rights: Collection[str], masks: Masks) -> ActionView:
-    """The view of one. ``rights`` are the user's over its queue."""
+    """The view of one action. ``rights`` are the user's over its queue."""
     may = deed.kind.right in rights
     return ActionView(
         id=deed.id,

@@ -44,26 +44,27 @@ def app(
 ) -> Starlette:
     """The dashboard as an ASGI application, to serve or to mount under any path.
 
-    - ``client``: a client for threads, which stays yours, or the URL of a server. The pages send it reads alone, and
-      start nothing beside it
+    - ``client``: a client for threads, which stays yours, or the URL of a server. The pages only send reads, and start
+      nothing else
     - ``auth``: the rights of users: a :class:`Token`, :class:`Basic`, or ``authorize(request, action, queue)``. There
       ``action`` is ``view``, ``mend`` or ``purge``, and ``queue`` is None for pages about all queues. The function,
-      plain or asynchronous, gives True, False, or the user's name. Without ``auth`` the pages answer this machine alone
+      plain or asynchronous, returns True, False, or the user's name. Without ``auth`` only this machine can reach the
+      pages
     - ``allow_writes``: actions on items. It needs ``auth``
-    - ``hosts``: host names by which the pages are reached, beside ``localhost``; ``"*"`` stands for any
+    - ``hosts``: host names under which the pages are reached, besides ``localhost``; ``"*"`` stands for any
     - ``name``, ``color``: the badge of the environment, such as ``"production"`` and ``"red"``
-    - ``masks``: names of fields whose values nobody sees, at any depth
-    - ``undo_dir``: a folder for undo files; else one that is removed at the end
-    - ``names``: ``"any"`` also serves queues whose names share keys with another queue, such as ``{orders}``. They need
-      the rights to both
+    - ``masks``: names of fields whose values are hidden, at any depth
+    - ``undo_dir``: a folder for undo files; by default a temporary one that is removed at the end
+    - ``names``: ``"any"`` also serves queues whose names share keys with another queue, such as ``{orders}``. Users
+      need the rights to both queues
 
     Example::
 
         shop = FastAPI()
         shop.mount("/queues", redisson_dq.web.app(client, auth=authorize, hosts=["shop.example.com"]))
 
-    One process serves it, as undo files and forms are that process's. Django serves it beside its own application, by
-    the path: docs/deploy.md. Raises ArgumentError.
+    Serve it from one process, as undo files and forms belong to a process. With Django, mount it by path beside the
+    application: docs/deploy.md. Raises ArgumentError.
     """
     if isinstance(client, str):
         from redisson_dq.admin.names import unopened
@@ -75,7 +76,7 @@ def app(
         raise ArgumentError(
             f"app() takes a client for threads, as redisson_dq.connect() makes, or a URL, not {shown(client)}"
         )
-    # A mapper without a way back could name no queue that Redis has.
+    # With a mapper that cannot be reversed, queues in Redis have no names.
     admin = Admin(opened)
     admin.name("")
     if color not in COLORS:

@@ -1,4 +1,4 @@
-"""The classes of the values in each bar of a timeline, by a sample of them."""
+"""The classes of the values in each bar of a timeline, from a sample."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from redisson_dq.browsing import ValueReader
 
 __all__ = ["ClassMark", "ClassPart", "ClassSample", "sample_classes"]
 
-#: How many classes have a mark of their own. The others share one.
+#: How many classes have their own mark. The others share one.
 _MOST = 5
 _OTHERS = "other classes"
-# Collections and texts of Java's own say nothing about the value.
+# Java's own collections and strings say nothing about the value.
 _PLAIN = ("java.", "kotlin.collections.")
 
 
 @attrs.frozen(kw_only=True)
 class ClassMark:
-    """A class with the number of its colour and pattern, from 1 on. ``label`` is the shortest text that names it."""
+    """A class and the number of its colour and pattern, starting at 1. ``label`` is the shortest text that names it."""
 
     number: int
     name: str
@@ -29,9 +29,9 @@ class ClassMark:
 
 @attrs.frozen(kw_only=True)
 class ClassPart:
-    """A class, and how many of the sampled values of a bar have it. ``share`` is its part of them, from 0 to 1.
+    """A class, and how many of the sampled values of a bar have it. ``share`` is its share of them, from 0 to 1.
 
-    ``number`` and ``label`` are those of its mark. They are 0 and an empty text for values whose class is not known.
+    ``number`` and ``label`` come from its mark. They are 0 and empty for values of an unknown class.
     """
 
     number: int
@@ -42,7 +42,7 @@ class ClassPart:
 
 @attrs.frozen(kw_only=True)
 class ClassSample:
-    """The marks of all bars, the parts of each bar by its index, and how many values were looked at."""
+    """The marks of all bars, the parts of each bar by its index, and how many values were examined."""
 
     marks: tuple[ClassMark, ...] = ()
     parts: Mapping[int, tuple[ClassPart, ...]] = attrs.field(factory=dict)
@@ -50,10 +50,10 @@ class ClassSample:
 
 
 def sample_classes(reader: ValueReader, shown: Iterable[tuple[int, int, bytes]], counts: Sequence[int]) -> ClassSample:
-    """The classes of a sample: of each value the index of its bar, its size, its first bytes.
+    """The classes of a sample, which has the index of its bar, the size and the first bytes of each value.
 
-    ``counts`` are those of the bars: a class counts for as many values as its share of each bar stands for. Without any
-    class that is known there are neither marks nor parts.
+    ``counts`` has the values of each bar: a class is weighted by its share of them. If no class is known, there are
+    neither marks nor parts.
     """
     found: dict[int, Counter[str]] = {}
     for bar, size, data in shown:
@@ -66,7 +66,7 @@ def sample_classes(reader: ValueReader, shown: Iterable[tuple[int, int, bytes]],
     known = sorted((name for name in weights if name), key=lambda name: (-weights[name], name))
     if not known:
         return ClassSample()
-    # The order of names changes less from one sample to the next than that of weights.
+    # The order of names is more stable from one sample to the next than the order of weights.
     marks = [
         ClassMark(number=i, name=name, label=_label(name, known)) for i, name in enumerate(sorted(known[:_MOST]), 1)
     ]
@@ -93,6 +93,6 @@ def _parts(classes: Counter[str], mark_of: Mapping[str, ClassMark]) -> tuple[Cla
 
 
 def _label(name: str, known: Iterable[str]) -> str:
-    """The name without its package, where no other class has that name."""
+    """The name without its package, if no other class has that short name."""
     short = name.rpartition(".")[2]
     return short if sum(each.rpartition(".")[2] == short for each in known) == 1 else name

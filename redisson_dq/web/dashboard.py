@@ -42,7 +42,7 @@ __all__ = ["Dashboard"]
 logger = logging.getLogger("redisson_dq")
 T = TypeVar("T")
 
-# How many threads wait for Redis at a time, and this many carry out actions.
+# How many threads wait for Redis at a time, and how many carry out actions.
 _THREADS, _ACTING = 8, 2
 # A page waits this many seconds for an action.
 _PATIENCE = 1.0
@@ -51,7 +51,7 @@ _PATIENCE = 1.0
 class Dashboard:
     """One dashboard. It belongs to the event loop that serves it."""
 
-    #: An answer that several tabs share is this many seconds old at most.
+    #: The largest age of an answer shared by several tabs, in seconds.
     shared_for = 0.9
 
     def __init__(
@@ -84,12 +84,12 @@ class Dashboard:
         """The folder for undo files. Raises OSError."""
         if self._undo_dir is None:
             self._undo_dir = Path(tempfile.mkdtemp(prefix="redisson-dq-undo-"))
-            # A program that mounts the application need not tell it of the end.
+            # A program that mounts the application need not notify it of the end.
             self._remove_dir = weakref.finalize(self, shutil.rmtree, self._undo_dir, ignore_errors=True)
         return self._undo_dir
 
     def warm_up(self) -> None:
-        """Compiles all templates, so that the first page need not wait for that."""
+        """Compiles all templates, so that the first page does not have to wait for it."""
         for name in self._templates.list_templates(extensions=["html"]):
             self._templates.get_template(name)
 
@@ -102,14 +102,14 @@ class Dashboard:
             self._remove_dir = self._undo_dir = None
 
     async def run(self, function: Callable[..., T], *args: Any, **options: Any) -> T:
-        """Calls a function that asks Redis, in a thread."""
+        """Calls a function that accesses Redis, in a thread."""
         limiter = self._limits.setdefault("look", anyio.CapacityLimiter(_THREADS))
         return await anyio.to_thread.run_sync(functools.partial(function, *args, **options), limiter=limiter)
 
     async def shared(self, key: object, function: Callable[..., T], *, when_free: bool = False) -> T | None:
-        """As :meth:`run`. Tabs that ask for the same key within a second share one answer.
+        """Like :meth:`run`. Tabs that request the same key within a second share one answer.
 
-        ``when_free``: the answer is None where another key was asked for within that second.
+        ``when_free``: the answer is None if another key was requested within that second.
         """
         loop = asyncio.get_running_loop()
         for old in [each for each, (since, _) in self._kept.items() if loop.time() - since > self.shared_for]:
@@ -120,12 +120,12 @@ class Dashboard:
                 return None
             task = loop.create_task(self.run(function))
             self._kept[key] = (loop.time(), task)
-        # One tab that leaves does not end the look of the others.
+        # A tab that leaves must not cancel the request of the others.
         found: T = await asyncio.shield(task)
         return found
 
     async def go_on(self, function: Callable[..., None], *args: Any) -> None:
-        """Calls a function of an action in a thread, and waits for it for a second at most. It goes on after that."""
+        """Calls a function of an action in a thread, and waits for it at most one second. It continues after that."""
         limiter = self._limits.setdefault("act", anyio.CapacityLimiter(_ACTING))
 
         async def done() -> None:
@@ -139,14 +139,14 @@ class Dashboard:
         await asyncio.wait({task}, timeout=_PATIENCE)
 
     async def form(self, asked: WebRequest) -> PostedForm:
-        """The fields of a form of ours. Raises AccessRefused for any other form."""
+        """The fields of one of our forms. Raises AccessRefused for any other form."""
         form = await PostedForm.read(asked.request)
         if not self.access.is_form_token(asked.user, form.get("token")):
             raise AccessRefused(403, "the form is old, or not from this dashboard: load its page again")
         return form
 
     async def seeing(self, asked: WebRequest, names: Iterable[str] = ()) -> Seeing:
-        """What the user may see: of these queues, those that were seen, and those that the doctor names."""
+        """The queues that the user may see, among these, the known ones, and those that the doctor names."""
         known: list[str] = []
         if not self.access.sees_all(asked.user):
             seen = (each.name for each in self.snapshots.queues())
@@ -154,12 +154,12 @@ class Dashboard:
         return self.access.seeing(asked.user, known, await self.allowed(asked, known))
 
     async def allowed(self, asked: WebRequest, names: list[str]) -> Collection[str]:
-        """Of these queues the ones that the user may see."""
+        """The queues among these that the user may see."""
         may = await self.access.may(asked.request, asked.user, "view", names)
         return frozenset(name for name, is_allowed in zip(names, may, strict=True) if is_allowed)
 
     def check_name(self, queue: str) -> None:
-        """Raises ArgumentError for the name of a queue that has keys of another one, unless ``names="any"``."""
+        """Raises ArgumentError for the name of a queue that shares keys with another one, unless ``names="any"``."""
         if self._is_plain and not is_plain(Admin(self.client).raw(queue)):
             raise ArgumentError(
                 f"queue {queue!r} has keys of another queue: open the page of that one. "
@@ -231,7 +231,7 @@ class Dashboard:
         return Site(
             name=self._name,
             color=self._color,
-            # Nobody learns of the server before the login.
+            # Nothing about the server is shown before the login.
             where="" if known is None else Admin(self.client).where,
             version="" if known is None else __version__,
             user="" if self.access.auth is None else user.name,
@@ -267,7 +267,7 @@ class Dashboard:
         return answer
 
     def _known(self, request: Request) -> User | None:
-        """The user of a request that failed, who may be nobody."""
+        """The user of a failed request, or None."""
         try:
             return self.access.user_of(request)
         except AccessRefused:
@@ -279,12 +279,12 @@ class Dashboard:
         if request.query_params.get("format") == "json":
             return Response(json_bytes(trouble), trouble.status, headers, "application/json")
         site = self._frame(request, self._known(request) if is_known else None, frozenset())
-        # Where an address or a form of a queue was wrong, its page goes on.
+        # If an address or a form of a queue was wrong, the queue's page still works.
         queue = text_of(request.path_params.get("queue", "")) if trouble.status in (400, 404) else ""
         text = self._templates.get_template("error.html").render(view=trouble, site=site, links=links, queue=queue)
         return _page(text, trouble.status, headers)
 
 
 def _page(text: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
-    """A page. A form sends half of a pair of surrogates, which a text of JSON may have, back as ``?``."""
+    """Renders a page. A lone surrogate, which JSON text may contain, comes back from a form as ``?``."""
     return Response(text.encode(errors="replace"), status, headers, "text/html; charset=utf-8")

@@ -1,4 +1,4 @@
-"""The view of the doctor's findings, and the doctor that looks in the background, once a minute at most."""
+"""The view of the doctor's findings, and the doctor that runs in the background, at most once a minute."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["CheckRow", "DoctorView", "FleetDoctor", "doctor"]
 
 logger = logging.getLogger("redisson_dq")
 
-# A page has this many findings, so that it stays small.
+# The most findings on a page, so that it stays small.
 _MOST_FINDINGS = 100
 
 
@@ -39,10 +39,10 @@ class CheckRow:
 class DoctorView:
     """The last diagnosis of all queues. ``at`` is when it was made, None before the first.
 
-    ``findings`` are those about servers, and about queues that the user may see (:class:`redisson_dq.doctor.Finding`):
-    each has the ``severity``, ``text``, ``evidence``, the command it is ``shown_by``, ``commands`` that help, and its
-    ``page``. ``problems`` and ``warnings`` count all of them, and ``left_out`` those behind the first 100.
-    ``is_running``: another diagnosis is under way.
+    ``findings`` has the findings about servers, and about queues that the user may see
+    (:class:`redisson_dq.doctor.Finding`): each has the ``severity``, ``text``, ``evidence``, the command it is
+    ``shown_by``, ``commands`` that help, and its ``page``. ``problems`` and ``warnings`` count all of them, and
+    ``left_out`` those after the first 100. ``is_running``: another diagnosis is under way.
     """
 
     at: datetime | None
@@ -56,9 +56,9 @@ class DoctorView:
 
 
 class FleetDoctor:
-    """Diagnoses all queues of one client, once a minute at most, while somebody looks."""
+    """Diagnoses all queues of one client, at most once a minute, while somebody watches."""
 
-    #: By itself it looks again after this many seconds, and for somebody who asks for it after this many.
+    #: The seconds between two diagnoses: automatic ones, and those requested by a user.
     fresh, again = 60.0, 5.0
 
     def __init__(self, client: Client, masks: Masks) -> None:
@@ -70,12 +70,12 @@ class FleetDoctor:
         self.is_running = False
 
     def is_due(self, *, is_asked_for: bool = False) -> bool:
-        """Whether the last diagnosis is a minute old, or some seconds for somebody who asks, and none is under way."""
+        """Whether the last diagnosis is a minute old, or some seconds if a user asks, and none is running."""
         age = Admin(self._client).clock.monotonic() - self._at
         return not self.is_running and age > (self.again if is_asked_for else self.fresh)
 
     def look(self) -> None:
-        """Makes a diagnosis, unless another thread makes one. Raises nothing."""
+        """Makes a diagnosis, unless another thread is making one. Never raises."""
         if not self._mutex.acquire(blocking=False):
             return
         try:
@@ -90,7 +90,7 @@ class FleetDoctor:
             self._mutex.release()
 
     def forget(self) -> None:
-        """Lets the next look make a diagnosis at once."""
+        """Lets the next call make a diagnosis at once."""
         self._at = float("-inf")
 
 
@@ -102,7 +102,7 @@ def doctor(state: FleetDoctor, seeing: Seeing) -> DoctorView:
             at=None, is_running=state.is_running, checks=(), findings=(), notes=(), problems=0, warnings=0
         )
     seen = seeing.findings(report)
-    # The queues with the most items that are late come first.
+    # The queues with the most late items come first.
     seen.sort(key=lambda each: (each.severity != "problem", -each.evidence.get("overdue", 0)))
     problems = sum(each.severity == "problem" for each in seen)
     return DoctorView(
@@ -118,7 +118,7 @@ def doctor(state: FleetDoctor, seeing: Seeing) -> DoctorView:
 
 
 def _checks(results: Sequence[Result], seen: Sequence[Finding], seeing: Seeing) -> list[CheckRow]:
-    """The checks, by the findings that the user sees."""
+    """The checks, with the findings that the user may see."""
     summaries = {check.id: check.summary for check in CHECKS}
     worst: dict[str, str] = {}
     for each in seen:

@@ -1,4 +1,4 @@
-"""The view of all queues: how much is where, how late it is, who moves it, and what the doctor says."""
+"""The view of all queues: their counts, lateness and movers, and the doctor's verdict."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ __all__ = [
     "worst_of",
 ]
 
-#: ``problem``, ``warning`` and ``ok`` are the doctor's; ``unknown`` where it has not looked yet.
+#: ``problem``, ``warning`` and ``ok`` are the doctor's; ``unknown`` if it has not run yet.
 DoctorVerdict = Literal["problem", "warning", "ok", "unknown"]
 _WORST: dict[str, int] = {"problem": 3, "warning": 2, "unknown": 1, "ok": 0}
 #: The worst finding of a queue, how many there are, and the check of the worst one.
 Judged = tuple[DoctorVerdict, int, str]
-# How many rows are on one page.
+# The rows of one page.
 _ROWS = 100
 
 
 @attrs.frozen(kw_only=True)
 class Series:
-    """The last 60 minutes of a queue, the oldest first. None where nobody looked in that minute.
+    """The last 60 minutes of a queue, the oldest first. None if nobody watched in that minute.
 
     ``late`` is the largest age of an overdue value, in seconds. ``came``, ``left`` and ``moved`` are values a minute:
     the least that the changes of the counts allow. ``waiting`` and ``ready`` are the last counts of each minute.
@@ -60,10 +60,10 @@ class FleetRow:
 
     ``partitions`` is None for a queue without. ``late_by`` is how long the first overdue value has been due; 0 without
     any. ``mover`` is the name of the client that moves the queue where several could, else empty. ``movers`` is how
-    many clients listen and would move it, or None where nobody can tell. ``verdict`` sums up the doctor's findings,
-    whose number is ``findings``, and ``check`` is the one that found the worst. ``error`` says why there are no
-    figures, where ``has_figures`` is false, or not all; it is empty where there are.
-    ``came_last_minute`` and ``left_last_minute`` are rates, None where nobody looked a minute ago.
+    many clients listen and would move it, or None if unknown. ``verdict`` sums up the doctor's findings, whose number
+    is ``findings``, and ``check`` is the one that found the worst. ``error`` says why figures are missing, all of them
+    if ``has_figures`` is false. It is empty if none is missing. ``came_last_minute`` and ``left_last_minute`` are
+    rates, None if nobody watched a minute ago.
     """
 
     name: str
@@ -97,10 +97,10 @@ class FleetView:
 
     ``rows`` is one page of 100, ``shown`` how many match the filter, ``count`` how many there are. ``sort`` is one of
     ``columns``, with a ``-`` in front for the largest first. ``totals`` has the sums of ready, waiting, overdue,
-    in_flight, dead. ``is_whole`` is false while not all keys were looked at yet. ``missing`` says that a
-    node of the cluster is away, so its queues may not be among the rows. ``trouble`` says that Redis is away or
-    refuses, and the rows are the last that were seen. ``page`` counts from 1, and ``pages`` is how many there are.
-    ``verdict`` is the worst of all, those of the server included, which are ``findings``.
+    in_flight, dead. ``is_whole`` is false until all keys have been scanned. ``missing`` says that a node of the cluster
+    is away, so its queues may not be among the rows. ``trouble`` says that Redis is away or refuses; the rows are then
+    the latest known ones. ``page`` counts from 1, and ``pages`` is how many there are. ``verdict`` is the worst of all,
+    including findings about the server, which are in ``findings``.
     """
 
     rows: tuple[FleetRow, ...]
@@ -154,7 +154,7 @@ def fleet(
     found = [each for each in snapshots.queues() if seeing.may([each.name])]
     judged = verdicts(report)
     now = snapshots.server_time
-    # The rows of one page alone have charts.
+    # Only the rows of the current page have charts.
     rows = [fleet_row(each, judged, now, with_series=False) for each in found]
     wanted = [row for row in rows if _matches(row, filter)]
     column = sort.removeprefix("-")
@@ -163,7 +163,7 @@ def fleet(
         wanted.sort(key=_KEYS[column], reverse=sort.startswith("-"))
     else:
         sort = ""
-        # The worst first: a look at the page is enough.
+        # The worst come first, so one glance at the page is enough.
         wanted.sort(key=lambda row: (-_WORST[row.verdict], -row.late_by.total_seconds(), row.name))
     pages = max(1, -(-len(wanted) // _ROWS))
     page = min(max(1, page), pages)
@@ -196,7 +196,7 @@ def missing(snapshots: Snapshots, seeing: Seeing) -> str:
 
 
 def worst_of(met: Iterable[DoctorVerdict]) -> DoctorVerdict:
-    """The worst of some verdicts; ``unknown`` without any."""
+    """The worst of some verdicts; ``unknown`` if there is none."""
     return max(met, key=lambda each: _WORST[each], default="unknown")
 
 
@@ -217,7 +217,7 @@ def verdicts(report: Report | None) -> dict[str | None, Judged]:
 def fleet_row(
     seen: SeenQueue, judged: dict[str | None, Judged], now: datetime | None, *, with_series: bool = True
 ) -> FleetRow:
-    """The row of a queue that was seen."""
+    """The row of a known queue."""
     found = seen.found
     assert found is not None
     verdict, count, check = judged.get(seen.name, ("ok" if judged else "unknown", 0, ""))

@@ -27,7 +27,7 @@ __all__ = ["COLORS", "Site", "Trouble", "environment", "last_figures", "sentence
 #: The colours of the environment's badge. The style sheet has a class ``env-COLOR`` for each.
 COLORS = ("gray", "red", "orange", "yellow", "green", "teal", "blue", "purple", "pink")
 _TEMPLATES = Path(__file__).parent / "templates"
-# A page shows this many characters of a text. A value and a traceback have limits of their own.
+# A page shows this many characters of a text. Values and tracebacks have their own limits.
 _LONGEST = 1000
 _WORD = re.compile("[a-z]+(?![^ ,])")
 
@@ -38,9 +38,9 @@ class Site:
 
     ``name`` and ``color`` are the badge of the environment; ``name`` may be empty. ``where`` is the server without a
     password. ``user`` is the name of the user, empty where nobody logs in; ``can_log_out`` by a form to
-    ``links.logout()``. ``rights`` are the user's rights here: of the queue on its pages, else of all queues.
-    ``form_token`` goes into each form as the hidden field ``token``. ``path`` and ``query`` are those of the page.
-    ``now`` is the time of the dashboard's machine, for pages that Redis has reported none.
+    ``links.logout()``. ``rights`` are the user's rights here: over the queue on its pages, otherwise over all queues.
+    ``form_token`` goes into each form as the hidden field ``token``. ``path`` and ``query`` belong to the page.
+    ``now`` is the time of the dashboard's machine, for pages without a time from Redis.
     """
 
     name: str
@@ -61,8 +61,8 @@ class Site:
 class Trouble:
     """The view of ``error.html``: the ``status``, a ``title``, a ``text``, and a ``hint`` that says what to do.
 
-    ``is_away``: Redis cannot be reached, and the page is worth asking again. ``go_on`` is the address of a search that
-    looks further.
+    ``is_away``: Redis cannot be reached, and the page is worth reloading. ``go_on`` is the address that continues a
+    search.
     """
 
     status: int
@@ -74,7 +74,7 @@ class Trouble:
 
 
 def trouble_of(error: Exception, text: str) -> Trouble:
-    """An error as its page shows it, with the text of it that may be shown."""
+    """The page of an error, with the text that may be shown."""
     if isinstance(error, NotFound):
         return Trouble(status=404, title="Not found", text=text, hint=error.hint, go_on=error.go_on)
     if isinstance(error, ArgumentError):
@@ -100,7 +100,7 @@ def trouble_of(error: Exception, text: str) -> Trouble:
 
 
 def last_figures(error: Exception | None, seeing: Seeing) -> str:
-    """An error as pages show it that go on with the figures from before. Empty without one."""
+    """An error as shown on pages that keep the earlier figures. Empty if there is none."""
     if error is None:
         return ""
     trouble = trouble_of(error, seeing.trouble(str(error)))
@@ -118,7 +118,7 @@ def environment() -> jinja2.Environment:
         autoescape=True,
         finalize=_visible,
         undefined=jinja2.StrictUndefined,
-        # The templates of a version that is installed meanwhile do not fit this one's views.
+        # The templates of a version installed meanwhile do not fit the views of this version.
         auto_reload=False,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -132,9 +132,9 @@ def environment() -> jinja2.Environment:
 
 
 def _visible(value: object) -> object:
-    """Any text of a template as terminals show it. With control characters and marks of direction as they are, a name
-    would look like another one. The filter ``unchanged`` is for what forms and scripts send back, ``copied`` for
-    a text that is pasted: one with such characters is a word of a shell.
+    """Any text of a template, with escapes as in terminals. Raw control characters and direction marks would make a
+    name look like another one. The filter ``unchanged`` is for texts that forms and scripts send back, ``copied`` for
+    texts that are pasted: a text with such characters becomes a shell word.
     """
     if type(value) not in (str, ValueText):
         return value
@@ -148,22 +148,22 @@ def _lines(text: str) -> markupsafe.Markup:
 
 
 def sentence(text: str) -> str:
-    """The text with a capital letter. An address or a name at its beginning stays as it is."""
+    """The text with a capital letter. An address or a name at the beginning stays unchanged."""
     return text[0].upper() + text[1:] if _WORD.match(text) else text
 
 
 def _number(count: int | None) -> str:
-    """``1,234,567``; ``?`` where nobody can tell."""
+    """``1,234,567``; ``?`` if unknown."""
     return "?" if count is None else f"{count:,}"
 
 
 def _most(points: Iterable[float | None]) -> float | None:
-    """The largest of the points that are known; None without any."""
+    """The largest known point; None if no point is known."""
     return max((each for each in points if each is not None), default=None)
 
 
 def _bars(points: Sequence[float | None]) -> str:
-    """The path of a small chart: a bar for each point that is known and not 0. fleet.js draws the same."""
+    """The path of a small chart: a bar for each known point other than 0. fleet.js draws the same."""
     most = _most(points) or 0
     return "".join(f"M{2 * i + 1} 25v-{max(24 * each / most, 1):.1f}" for i, each in enumerate(points) if each)
 

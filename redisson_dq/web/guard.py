@@ -14,11 +14,11 @@ from redisson_dq.web.lines import audit, in_one_line
 
 __all__ = ["HEADERS", "REFUSED", "WebGuard"]
 
-#: The scope has under this key why a request was refused.
+#: The key in the scope under which a request's refusal is explained.
 REFUSED = "redisson_dq.refused"
 _READS = ("GET", "HEAD", "OPTIONS")
 
-#: Nothing comes from another site, and nothing inline runs. A form of ours sends its origin, so that it can be checked.
+#: Nothing is loaded from another site, and no inline code runs. Our forms send their origin, so it can be checked.
 HEADERS = {
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; "
@@ -36,18 +36,18 @@ _FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forw
 
 
 class WebGuard:
-    """Around the application.
+    """Middleware around the application.
 
     - A host name that is not allowed is refused. So a page of another site cannot reach a dashboard on this machine by
-      a name that it points to it (DNS rebinding).
+      pointing a name at it (DNS rebinding).
     - Without ``auth=``, a client on another machine is refused, and so is a host name that is not this machine's own.
-      A request that a proxy has passed on is refused too: behind one, each client has this machine's address.
+      A request that a proxy has passed on is refused too: behind a proxy, every client has this machine's address.
     - A POST from a page of another origin is refused.
-    - Each POST that is refused, here or by a page, leaves a line in the log of actions.
+    - Each refused POST, here or by a page, is logged in the log of actions.
     """
 
     def __init__(self, app: ASGIApp, *, hosts: Iterable[str], is_open: bool) -> None:
-        """``is_open``: there is no ``auth=``. Else any host is allowed where ``hosts`` names none."""
+        """``is_open``: there is no ``auth=``. Otherwise, if ``hosts`` is empty, any host is allowed."""
         self._app = app
         self._hosts = frozenset(host.lower() for host in hosts)
         self._is_open = is_open
@@ -64,7 +64,7 @@ class WebGuard:
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers[name] = value
-                # Files are kept, and asked for again by their tags: an upgrade shows at once.
+                # Browsers cache files and revalidate them by their tags, so an upgrade shows at once.
                 headers.setdefault("cache-control", "no-cache" if is_file else "no-store")
                 if scope["method"] not in _READS and message["status"] >= 400:
                     _tell_refused(scope, message["status"])
@@ -79,7 +79,7 @@ class WebGuard:
 
     def _wrong(self, scope: Scope, headers: Headers) -> str | None:
         named = headers.getlist("host")
-        # Of two of them a proxy may have looked at the other one.
+        # If there are two of them, a proxy may have checked the other one.
         host = named[0] if len(named) == 1 else ""
         name = host_in(host)
         if self._is_open and name and not is_loopback(name):
@@ -116,7 +116,7 @@ def _tell_refused(scope: Scope, status: int) -> None:
 
 
 def _foreign(headers: Headers, host: str) -> str | None:
-    """Why a POST does not come from a page of ours. Programs other than browsers send none of these headers."""
+    """Why a POST does not come from one of our pages. Programs other than browsers send none of these headers."""
     foreign = "the form comes from another site"
     sites = headers.getlist("sec-fetch-site")
     if sites:

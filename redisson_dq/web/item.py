@@ -20,11 +20,11 @@ from redisson_dq.web.times import in_words
 
 __all__ = ["MOST_LOOKED", "CodecChoice", "ItemView", "ItemMoment", "ValueNode", "item"]
 
-#: So much of a value is read to be decoded, so much of it is shown as bytes, and this many parts of its tree.
+#: How many bytes of a value are decoded, how many are shown as bytes, and how many parts of its tree are shown.
 _HEAD, _BYTES, _MOST_NODES, _LONGEST = 1 << 20, 4096, 2000, 2000
 _LONGEST_REASON = 64_000
 _MOST_EVENTS = 100
-#: A search for one id looks at this many entries before it asks whether to go on.
+#: A search for one id examines this many entries before the user is asked whether to continue.
 MOST_LOOKED = 100_000
 
 
@@ -33,8 +33,8 @@ class ValueNode:
     """One part of a value. ``depth`` counts from 0, and the nodes are in the order of a walk through the tree.
 
     ``key`` is a field's name, or an index. ``kind`` is ``object``, ``list``, ``text``, ``number``, ``boolean``,
-    ``null``, ``hidden`` or ``cut``. ``text`` is the part itself; of an object its class, of a list its length. A number
-    is its digits, however large. ``path`` is the name that a filter takes. ``is_cut``: the text was longer.
+    ``null``, ``hidden`` or ``cut``. ``text`` is the part itself, the class of an object, or the length of a list.
+    Numbers have all their digits. ``path`` is its name in a filter. ``is_cut``: the text was longer.
     """
 
     depth: int
@@ -47,7 +47,7 @@ class ValueNode:
 
 @attrs.frozen(kw_only=True)
 class ItemMoment:
-    """A time in the life of an item: ``label``, the time, and how it is from now on."""
+    """A time in the life of an item: ``label``, the time, and the time relative to now."""
 
     label: str
     at: datetime
@@ -56,7 +56,7 @@ class ItemMoment:
 
 @attrs.frozen(kw_only=True)
 class CodecChoice:
-    """A codec that the value may be read by. ``why`` is the reason in its bytes, empty for any other codec."""
+    """A codec that may read the value. ``why`` is the evidence in its bytes, empty for any other codec."""
 
     name: str
     sure: str
@@ -68,13 +68,13 @@ class CodecChoice:
 class ItemView:
     """One item, wherever it is now.
 
-    ``state`` is its state, and ``asked_state`` the one in the address. ``nodes`` is the value as a tree, empty where it
-    could not be read, and ``error`` says why. ``is_cut``: only the beginning of the value was read, or the tree has
-    more parts. ``hex_lines`` are rows of an offset, 16 bytes in hex, and their characters; the first 4 KB.
-    ``bytes_are_cut``: there are more. ``moments`` are its times, oldest first. ``reason`` is the text of its last
+    ``state`` is its state, and ``asked_state`` the one in the address. ``nodes`` is the value as a tree. If it could
+    not be read, it is empty and ``error`` says why. ``is_cut``: only the beginning of the value was read, or the tree
+    has more parts. ``hex_lines`` are rows of an offset, 16 bytes in hex, and their characters; the first 4 KB.
+    ``bytes_are_cut``: there are more bytes. ``moments`` are its times, oldest first. ``reason`` is the text of its last
     failure, with the traceback. ``cursor`` is how far its handler has come, as JSON. ``context`` are pairs of the
-    offer's context. ``codecs`` are those that can be chosen. ``events`` is what happened to it, where the queue keeps a
-    history. ``actions`` are those that the user may start on it.
+    offer's context. ``codecs`` are those that can be chosen. ``events`` is its history, if the queue keeps one.
+    ``actions`` are those that the user may start on it.
     """
 
     queue: str
@@ -120,9 +120,9 @@ def item(
     partitions: int | None = None,
     after: str = "",
 ) -> ItemView | None:
-    """The view, or None where there is no such item. 1 MB of the value is read at most.
+    """The view, or None if there is no such item. At most 1 MB of the value is read.
 
-    A search for an id that no record knows ends behind 100,000 entries, and goes on from the cursor ``after``. Raises
+    A search for an id without a record stops after 100,000 entries, and continues from the cursor ``after``. Raises
     TooFar, ArgumentError, RedisConnectionError, RedisReplyError.
     """
     row = find_row(client, queue, id, partitions=partitions, head=_HEAD, most=MOST_LOOKED, after=after or None)
@@ -170,7 +170,7 @@ def _events(client: Client, row: SeenItem) -> list[ItemEvent]:
     try:
         return client.delayed_queue(row.queue, transfer=False).history(row.id, limit=_MOST_EVENTS)
     except (ArgumentError, RedisReplyError):
-        # The user lacks the right to it, another program wrote it, or the id is the place in a list.
+        # The user lacks the permission, another program wrote it, or the id is the place in a list.
         return []
 
 

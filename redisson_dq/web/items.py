@@ -23,9 +23,9 @@ __all__ = ["PREVIEW", "ShownItem", "ItemsView", "StateTab", "items"]
 #: A row shows this many bytes of a value at most.
 PREVIEW = 256
 _ROWS, _MOST_ROWS = 50, 100
-# So much of each value is read to be decoded: for a row, and where a filter asks for fields.
+# How many bytes of each value are decoded: for a row, and if a filter uses fields.
 _HEAD, _FILTER_HEAD = 1024, 16_384
-# A filter looks at this many items in one page of Redis, and in this many seconds for one answer.
+# How many items a filter examines in one page of Redis, and for how many seconds for one response.
 _LOOKED_AT_ONCE, _PATIENCE = 500, 1.0
 _REASON = 300
 _OF_ITEMS = ("id", "due", "late", "attempts", "size", "class", "reason", "queue", "holder", "held")
@@ -34,7 +34,7 @@ _MOST_FIELDS = 60
 
 @attrs.frozen(kw_only=True)
 class StateTab:
-    """A state with the number of its items. ``count`` is None where nothing has told it."""
+    """A state with the number of its items. ``count`` is None if unknown."""
 
     state: str
     count: int | None
@@ -46,12 +46,12 @@ class ShownItem:
     """One item.
 
     ``queue`` is the partition it is in, or the queue. ``due`` is the due time, or the deadline of an item in flight;
-    ``due_in_words`` is it from now on. ``late_by`` is how long an item that waits has been due, else None. ``at`` is
-    when it was received or died. ``preview`` is the value in 256 bytes of JSON or hex at most; ``is_cut`` says that
-    there is more of it. ``codec`` and ``sure`` (``certain``, ``likely``, ``possible``, ``given``) say how it was read,
-    and ``error`` why it was not. ``java_class`` is its class, without quotes; often empty. ``size`` is in bytes. It is
-    None where fields are masked, as it would tell the length of one. ``every`` is the rule of a recurring offer.
-    ``held_by`` is the process that has an item in flight.
+    ``due_in_words`` is that time relative to now. ``late_by`` is how long an item that waits has been due, else None.
+    ``at`` is when it was received or died. ``preview`` is the value in 256 bytes of JSON or hex at most; ``is_cut``
+    says that there is more of it. ``codec`` and ``sure`` (``certain``, ``likely``, ``possible``, ``given``) say how it
+    was read, and ``error`` why it was not. ``java_class`` is its class, without quotes; often empty. ``size`` is in
+    bytes. It is None if fields are masked, as it would reveal the length of one. ``every`` is the rule of a recurring
+    offer. ``held_by`` is the process that has an item in flight.
     """
 
     id: str
@@ -79,8 +79,8 @@ class ShownItem:
 class ItemsView:
     """One page of the items of a queue in a state.
 
-    ``count`` is how many there are in that state, told by the same script as the rows. ``looked`` is how many a filter
-    has looked at so far on this page. ``next`` is the cursor of the next page, or empty at the end. With a filter a
+    ``count`` is how many there are in that state, read by the same script as the rows. ``looked`` is how many items a
+    filter has examined for this page. ``next`` is the cursor of the next page, or empty at the end. With a filter a
     page may have few rows, or none, while ``next`` goes on. ``fields`` are names for the completion of filters, and
     ``classes`` the classes seen. ``filter_error`` says why the filter cannot be read, and ``filter_position`` where.
     ``from_ms`` and ``to_ms`` are the span of due times that is shown, None without one. ``is_masked``: fields are
@@ -124,7 +124,7 @@ def items(
     partitions: int | None = None,
     actions: tuple[ActionChoice, ...] = (),
 ) -> ItemsView:
-    """The view. A filter looks for a second at most, and the next page goes on behind the last item it has looked at.
+    """The view. A filter searches for at most a second, and the next page continues after the last examined item.
 
     One round trip for each partition and 500 items, and one for the numbers in the other states. Raises ArgumentError,
     RedisConnectionError, RedisReplyError.
@@ -198,7 +198,8 @@ class _PageReader:
     def read(self, after: str | None, wanted: Filter | None, limit: int, to_ms: int | None) -> None:
         clock = Admin(self._client).clock
         until = clock.monotonic() + _PATIENCE
-        # With masks a value that is not read whole shows nothing. So few are not: a short head would tell their sizes.
+        # With masks, a value that was not read completely shows nothing. To keep these few, longer heads are read: a
+        # short head would reveal sizes.
         head = _FILTER_HEAD if self._masks or (wanted is not None and wanted.needs_value) else _HEAD
         most = limit if wanted is None else _LOOKED_AT_ONCE
         self.next = after
@@ -263,21 +264,21 @@ def _row(row: SeenItem, decoded: DecodedValue, *, is_masked: bool) -> ShownItem:
 
 
 def _in_one_line(text: str) -> str:
-    """The line that says the most: of a traceback the last one, which has the error."""
+    """The most informative line: the last line of a traceback, which has the error."""
     lines = text.strip().splitlines() or [""]
     line = lines[-1 if lines[0].startswith("Traceback ") else 0].strip()
     return line if len(line) <= _REASON else f"{line[:_REASON]}…"
 
 
 def _preview(row: SeenItem, decoded: DecodedValue) -> tuple[str, bool]:
-    """The value in this many bytes at most, and whether there is more of it."""
+    """The value in at most this many bytes, and whether it was cut."""
     if decoded.error:
         if decoded.value == HIDDEN:
             return HIDDEN, False
         return _readable(row.data[:PREVIEW]), row.size > PREVIEW
     value = decoded.value
     if isinstance(value, Mapping) and decoded.java_class and value.get(CLASS) == decoded.java_class:
-        # The row names the class beside it.
+        # The row shows the class separately.
         value = {name: part for name, part in value.items() if name != CLASS}
     text = value if isinstance(value, str) else json_text(value)
     data = text.encode(errors="backslashreplace")
@@ -285,7 +286,7 @@ def _preview(row: SeenItem, decoded: DecodedValue) -> tuple[str, bool]:
 
 
 def _readable(data: bytes) -> str:
-    """Text where most of it is some, else hex."""
+    """Text if most of the bytes are text, otherwise hex."""
     text = data.decode(errors="replace")
     odd = sum(not each.isprintable() or each == "\ufffd" for each in text)
     if odd * 8 <= len(text):
@@ -294,7 +295,7 @@ def _readable(data: bytes) -> str:
 
 
 def _fields(values: Iterable[DecodedValue]) -> set[str]:
-    """The names of fields, two levels deep, as a filter takes them."""
+    """The names of fields, two levels deep, as used in a filter."""
     found: set[str] = set()
     for decoded in values:
         if isinstance(decoded.value, Mapping) and not decoded.error:

@@ -1,4 +1,4 @@
-"""The log of actions, logins and refusals, and how texts of others are in its lines."""
+"""The log of actions, logins and refusals, and the escaping of foreign texts in its lines."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ _LONGEST = 200
 
 
 def in_one_line(text: str) -> str:
-    """A text that cannot begin a line of its own in a log, or change the look of one. Hooks and proxies name users."""
+    """A text that cannot start a new line in a log or change how a line looks. Hooks and proxies choose the names of
+    users.
+    """
     shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in shown)

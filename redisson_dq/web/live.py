@@ -1,4 +1,4 @@
-"""The live stream: one snapshot a second, shared by all tabs, and none while nobody looks.
+"""The live stream: one snapshot a second, shared by all tabs, and none while nobody watches.
 
 Each event is ``event: NAME`` with JSON in ``data:``.
 
@@ -11,8 +11,8 @@ Each event is ``event: NAME`` with JSON in ``data:``.
                 about the queue of the tab, or about the server, each with ``severity``, ``check``, ``queue``, ``text``
 ==============  ======================================================================================================
 
-A tab that does not read is left behind: it gets the newest state when it reads again, and is dropped after ten seconds.
-So a slow tab takes no memory.
+A tab that does not read skips events: it gets the newest state when it reads again, and is dropped after ten seconds.
+So a slow tab uses no memory.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ from redisson_dq.web.snapshots import SeenQueue, Snapshots
 
 __all__ = ["Live", "LiveStream"]
 
-# An idle tab gets a comment that often, so that a connection that broke is noticed.
+# How often an idle tab gets a comment, so that a broken connection is noticed.
 _IDLE = 15.0
-# The rights of a user to the queues are asked for again that often.
+# How often a user's rights to the queues are checked again.
 _ASK_AGAIN = 30.0
 _MOST_TABS = 1000
-# How many bytes of the stream are given to the server at a time.
+# How many bytes of the stream are passed to the server at a time.
 _PIECE = 65_536
 
 
 class Live:
     """Takes snapshots while there are tabs. It belongs to the event loop of the application."""
 
-    #: A snapshot is taken that often, and a tab that has not read for this long is dropped, in seconds.
+    #: The interval between snapshots, and the time after which a tab that does not read is dropped, in seconds.
     every, slow = 1.0, 10.0
 
     def __init__(self, snapshots: Snapshots, doctor: FleetDoctor) -> None:
@@ -65,7 +65,9 @@ class Live:
         self._rows: dict[str, tuple[object, bytes]] = {}
 
     async def rows(self, queues: list[SeenQueue]) -> list[bytes]:
-        """The JSON of the rows of these queues. Each is made once for all tabs, and other requests go on meanwhile."""
+        """The JSON of the rows of these queues. Each is built once for all tabs, and other requests are served
+        meanwhile.
+        """
         found = []
         for each in queues:
             assert each.found is not None
@@ -83,7 +85,7 @@ class Live:
 
     @property
     def judged(self) -> dict[str | None, Judged]:
-        """The doctor's verdicts, made once for all tabs."""
+        """The doctor's verdicts, computed once for all tabs."""
         report = self.doctor.report
         if self._judged[0] is not report:
             self._judged = report, verdicts(report)
@@ -91,16 +93,16 @@ class Live:
 
     @property
     def tabs(self) -> int:
-        """How many tabs look."""
+        """How many tabs are open."""
         return len(self._tabs)
 
     @property
     def is_running(self) -> bool:
-        """Whether snapshots are taken."""
+        """Whether snapshots are being taken."""
         return self._task is not None and not self._task.done()
 
     def enter(self, queue: str | None) -> object | None:
-        """A new tab, for one queue or for all; None where there are too many."""
+        """Adds a tab, for one queue or for all; None if there are too many."""
         if len(self._tabs) >= _MOST_TABS:
             return None
         tab = object()
@@ -110,11 +112,11 @@ class Live:
         return tab
 
     def leave(self, tab: object) -> None:
-        """The tab looks no more."""
+        """Removes a tab."""
         self._tabs.pop(tab, None)
 
     async def news(self, timeout: float) -> bool:
-        """Waits for the next snapshot. False where none came in time."""
+        """Waits for the next snapshot. False if none came in time."""
         news = self._news
         with anyio.move_on_after(timeout):
             await news.wait()
@@ -142,12 +144,12 @@ class Live:
             await asyncio.sleep(max(0.0, began + self.every - loop.time()))
 
     def look(self) -> None:
-        """Lets the doctor look in the background, if it is time."""
+        """Runs the doctor in the background, if it is time."""
         if self.doctor.is_due() and (self._looking is None or self._looking.done()):
             self._looking = asyncio.get_running_loop().create_task(self._diagnose())
 
     async def first_look(self, patience: float) -> None:
-        """Waits for the first look of the doctor, for this many seconds at most."""
+        """Waits for the first diagnosis, at most this many seconds."""
         self.look()
         if self.doctor.report is None and self._looking is not None:
             await asyncio.wait({self._looking}, timeout=patience)
@@ -166,15 +168,15 @@ async def _always(*, ask: bool) -> bool:
     return True
 
 
-#: Of names the ones that the user may see, and what the user may see where these of those are allowed.
+#: A function that returns which of some names the user may see, and one that makes the view filter of these.
 _Allowed = Callable[[list[str]], Awaitable[Collection[str]]]
 _Seeing = Callable[[Collection[str], Collection[str]], Seeing]
 
 
 class LiveStream:
-    """The answer to one tab: an ASGI application."""
+    """The response to one tab: an ASGI application."""
 
-    #: The right to the stream is asked for again after this many seconds.
+    #: The right to the stream is checked again after this many seconds.
     check_again = 5.0
 
     def __init__(
@@ -215,7 +217,7 @@ class LiveStream:
         scope.cancel()
 
     async def _told(self, send: Send, older: int) -> None:
-        """Sends each snapshot but the ``older`` ones, until the tab stops reading, or its user is logged out."""
+        """Sends each snapshot except the ``older`` ones, until the tab stops reading or its user is logged out."""
         loop, told_at = asyncio.get_running_loop(), 0.0
         seen, diagnosed, known, was_away, missed = 0, None, frozenset[str](), False, ""
         text = [b"retry: 2000\n\n"]
@@ -252,7 +254,7 @@ class LiveStream:
     async def changed_rows(self, seen: int) -> tuple[list[bytes], frozenset[str], int]:
         """The rows that have changed since a snapshot, as JSON, all names, and the number of the last one.
 
-        A row has also changed where the doctor has another verdict on it.
+        A row has also changed if the doctor's verdict on it has changed.
         """
         snapshots = self._live.snapshots
         number, queues = snapshots.number, snapshots.queues()
@@ -266,9 +268,9 @@ class LiveStream:
         return await self._live.rows(news), frozenset(each.name for each in queues), number
 
     async def told_by_doctor(self) -> dict[str, Any]:
-        """The findings that the page of the tab shows above its figures, and the worst verdict of all it may see."""
+        """The findings shown above the figures of the tab's page, and the worst verdict that its user may see."""
         report, judged = self._live.doctor.report, self._live.judged
-        # The doctor may have looked before there is a snapshot for this tab.
+        # The doctor may have run before there is a snapshot for this tab.
         await self._ask([*named_in(report), *(each.name for each in self._live.snapshots.queues())])
         seen = [name for name in judged if name is None or self._allowed.get(name)]
         return {
@@ -306,14 +308,14 @@ def _event(name: str, *data: bytes) -> list[bytes]:
 
 def _snapshot(now: datetime | None, rows: list[bytes], gone: list[str], missed: str) -> list[bytes]:
     joined = (part for row in rows for part in (b",", row))
-    # Without the comma in front of the first row.
+    # Without the comma before the first row.
     next(joined, None)
     end = b'],"gone":%s,"missing":%s}' % (json_bytes(gone), json_bytes(missed))
     return _event("snapshot", b'{"now":%s,"rows":[' % json_bytes(now), *joined, end)
 
 
 def _pieces(parts: list[bytes]) -> Iterator[bytes]:
-    """The parts, which all tabs share, as pieces of some size. For a tab that does not read, one piece waits."""
+    """The parts, which all tabs share, in pieces of limited size. Only one piece waits for a tab that does not read."""
     piece = bytearray()
     for each in parts:
         piece += each

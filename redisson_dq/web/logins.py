@@ -1,4 +1,4 @@
-"""Logins of one dashboard: sessions of browsers, and a pause behind wrong passwords."""
+"""Logins of one dashboard: sessions of browsers, and a pause after wrong passwords."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ V = TypeVar("V")
 
 #: How many sessions, addresses and users are remembered.
 _MOST = 10_000
-# The longest pause behind a wrong password.
+# The longest pause after a wrong password.
 _LONGEST_PAUSE_S = 30.0
 _FORGIVEN_S = 900.0
 
 
 class _Recent(dict[K, V], Generic[K, V]):
-    """A dict of the last entries. A new one pushes the oldest one out."""
+    """A dict of the latest entries. A new entry evicts the oldest one."""
 
     def put(self, key: K, value: V) -> None:
         self.pop(key, None)
@@ -31,10 +31,10 @@ class _Recent(dict[K, V], Generic[K, V]):
 
 
 class Sessions:
-    """The sessions of browsers that gave the token.
+    """The sessions of browsers that have entered the token.
 
-    They end by a logout, after a week, with another token, and with the process. A digest of the cookie and the token
-    is kept.
+    They end with a logout, after a week, with another token, and with the process. Only a digest of the cookie and the
+    token is kept.
     """
 
     #: A session ends after this many seconds.
@@ -45,13 +45,13 @@ class Sessions:
         self._ends = _Recent[bytes, float]()
 
     def new(self, token: str) -> str:
-        """The cookie of a new session."""
+        """Starts a session, and returns its cookie."""
         made = secrets.token_urlsafe(32)
         self._ends.put(_digest(f"{made} {token}"), self._now() + self.lasts)
         return made
 
     def has(self, cookie: str, token: str) -> bool:
-        """Whether it is the cookie of a session that began with this token."""
+        """Whether this is the cookie of a session that began with this token."""
         return self._ends.get(_digest(f"{cookie} {token}"), float("-inf")) > self._now()
 
     def end(self, cookie: str, token: str) -> None:
@@ -60,9 +60,9 @@ class Sessions:
 
 
 class Attempts:
-    """Wrong passwords by address and by user. After five in a row each further one is refused for some seconds first.
+    """Wrong passwords by address and by user. After five in a row, further attempts are refused for some seconds.
 
-    A user who logged in from an address before is not kept out by others who guess.
+    A user who has logged in from an address before is not locked out by others who guess.
     """
 
     #: How many wrong passwords in a row cost no pause. Each further one doubles it.
@@ -74,13 +74,13 @@ class Attempts:
         self._known = _Recent[tuple[str, str], bool]()
 
     def pause(self, address: str, user: str) -> int:
-        """For how many seconds no password of this address and user is looked at; 0 where it is."""
+        """How many seconds passwords of this address and user are refused without a check; 0 if they are checked."""
         if (address, user) in self._known:
             return 0
         return max(map(self._left, self._keys(address, user)))
 
     def failed(self, address: str, user: str) -> int:
-        """Counts a wrong password. Gives how many there were in a row, from the address or of the user."""
+        """Counts a wrong password. Returns how many there were in a row, from the address or for the user."""
         self._known.pop((address, user), None)
         counts = []
         for key in self._keys(address, user):
@@ -90,7 +90,7 @@ class Attempts:
         return max(counts)
 
     def succeeded(self, address: str, user: str) -> None:
-        """Forgets the wrong ones of this user from this address."""
+        """Resets the count of this user at this address."""
         if (address, user) not in self._known:
             self._known.put((address, user), True)
             for key in self._keys(address, user):

@@ -1,6 +1,7 @@
-"""Decides what of a value leaves the dashboard: on pages, in JSON, in filters, in the log and in commands to copy.
+"""Decides which parts of a value leave the dashboard: on pages, in JSON, in filters, in the log and in commands to
+copy.
 
-Everything that shows anything of a value gets it from here: an item from :meth:`Masks.seen`, a diagnosis from
+All code that shows a part of a value gets it from here: an item from :meth:`Masks.seen`, a diagnosis from
 :meth:`Masks.report`, the text of an error from :meth:`Masks.error`, a filter from :meth:`Masks.filter_of`.
 """
 
@@ -26,13 +27,13 @@ __all__ = ["HIDDEN", "Masks", "MaskedReader"]
 
 #: Replaces a hidden value.
 HIDDEN = "•••"
-# So many bytes of a reason are noted in a history (``scripts/include/events.lua``).
+# How many bytes of a reason a history stores (``scripts/include/events.lua``).
 _CUT_AT = 200
-# A shorter text is part of too many other texts by chance.
+# A shorter text occurs in too many other texts by chance.
 _SHORTEST = 3
-# The name of a field, as a key of a map. Any other key is a value itself: a number, or the text of an object.
+# The name of a field, as a key of a map. Any other key is itself a value: a number, or the text of an object.
 _FIELD = re.compile(r"[^\W\d]+\d{0,2}[^\W\d]*")
-# The remedy in the place of commands with bytes of a value.
+# The remedy that replaces commands with bytes of a value.
 _PRINTED_BY = "# run redisson-dq doctor in a terminal: the command has bytes of a value, and fields are masked here"
 _NOT_SHOWN = "not shown, as fields are masked and the value was not read whole"
 
@@ -40,8 +41,8 @@ _NOT_SHOWN = "not shown, as fields are masked and the value was not read whole"
 class Masks:
     """The names of fields whose values nobody may see, at any depth of a value. ``cardNumber`` is also ``card_number``.
 
-    A filter is applied to the masked value. So it finds nothing out about a hidden field. The size of a value would
-    tell the length of a hidden field, so it is not shown either. The field ``@class`` hides the classes of values.
+    A filter is applied to the masked value, so it reveals nothing about a hidden field. The size of a value would
+    reveal the length of a hidden field, so it is not shown either. The field ``@class`` hides the classes of values.
     """
 
     def __init__(self, fields: Iterable[str] = ()) -> None:
@@ -54,7 +55,8 @@ class Masks:
     # -- items -------------------------------------------------------------------------------------------------------
 
     def reader(self, codec: str | None = None) -> ValueReader:
-        """The reader of values. With masks nobody chooses the codec: read as text, a value shows every field.
+        """The reader of values. With masks, users cannot choose the codec: decoded as text, a value would show every
+        field.
 
         Raises ArgumentError.
         """
@@ -65,7 +67,7 @@ class Masks:
         return MaskedReader(self)
 
     def seen(self, row: SeenItem, reader: ValueReader) -> tuple[SeenItem, DecodedValue]:
-        """An item and its value, as far as anybody may see them. With masks the item has neither bytes nor a size."""
+        """An item and its value without hidden parts. With masks, the item has neither bytes nor a size."""
         decoded = reader.read(row.data, is_whole=row.is_whole, queue=row.queue)
         if not isinstance(reader, MaskedReader):
             return row, decoded
@@ -75,19 +77,19 @@ class Masks:
         )
 
     def seen_events(self, events: Iterable[ItemEvent], reader: ValueReader) -> list[ItemEvent]:
-        """What happened to an item whose value this reader has read last, without what nobody may see."""
+        """The history of the item whose value this reader has read last, without hidden parts."""
         if not isinstance(reader, MaskedReader):
             return list(events)
         return [attrs.evolve(each, reason=self._reason_in_part(each.reason, reader.hidden)) for each in events]
 
     def filter_of(self, text: str) -> Filter:
-        """A filter. With masks it may not ask for sizes. Raises FilterError."""
+        """A filter. With masks it may not use sizes. Raises FilterError."""
         return Filter(text, hidden=("size",) if self else ())
 
     # -- values ------------------------------------------------------------------------------------------------------
 
     def masked(self, decoded: DecodedValue) -> DecodedValue:
-        """The value without hidden fields. Of a value that could not be read nothing is left but its class."""
+        """The value without hidden fields. Only the class is left of a value that could not be read."""
         if CLASS in self.fields:
             decoded = attrs.evolve(decoded, java_class="")
         if decoded.error:
@@ -110,14 +112,14 @@ class Masks:
         return self._text(value) if isinstance(value, str) else value
 
     def _key(self, key: str, made: Mapping[str, Any]) -> str:
-        """The key of a map, which may be an object's text. Hidden ones are numbered."""
+        """The key of a map, which may be an object's text. Hidden keys are numbered."""
         text = key if _FIELD.fullmatch(key) else self._text(key)
         if text == key or text not in made:
             return text
         return next(each for i in range(2, len(made) + 3) if (each := f"{text} {i}") not in made)
 
     def _text(self, text: str) -> str:
-        """A text that may hold fields, such as JSON inside JSON. It is hidden where it names a hidden field."""
+        """A text that may contain fields, such as JSON inside JSON. It is hidden if it names a hidden field."""
         inner = _json_in(text)
         if inner is not None:
             return json.dumps(self._plain(inner), ensure_ascii=False)
@@ -130,7 +132,7 @@ class Masks:
     # -- texts about values ------------------------------------------------------------------------------------------
 
     def hidden_in(self, value: Any) -> frozenset[str] | None:
-        """The texts of all hidden fields of a value that was not masked; None where not all of them are known."""
+        """The texts of all hidden fields of an unmasked value; None if not all of them are known."""
         found = set(self._hidden(value, False))
         return None if None in found else frozenset(each for each in found if each is not None)
 
@@ -154,18 +156,18 @@ class Masks:
             elif self._names_a_field(value):
                 yield None
         elif is_hidden:
-            # A text about a yes or no tells it, whatever its words are. Of a fraction there are many forms.
+            # A text about a boolean reveals it, whatever its words are. A fraction can be written in many forms.
             text = digits(value) if type(value) is int else ""
             yield text if len(text) >= _SHORTEST else None
 
     def _reason(self, text: str, hidden: frozenset[str] | None) -> str:
-        """The text of an error without the values of hidden fields. Nothing of it is left where these are not known."""
+        """The text of an error without the values of hidden fields. Nothing of it is left if these are not known."""
         if not text or hidden is None:
             return text and HIDDEN
         return "\n".join(self._text(line) for line in _without(text, hidden).splitlines())
 
     def _reason_in_part(self, text: str, hidden: frozenset[str] | None) -> str:
-        """The beginning of a text. Where it ends a hidden value may be cut, and be found no more."""
+        """The beginning of a text. A hidden value may be cut at its end, and could no longer be found."""
         return HIDDEN if len(text.encode()) >= _CUT_AT else self._reason(text, hidden)
 
     def _pairs(self, context: Mapping[str, str], hidden: frozenset[str] | None) -> Iterator[tuple[str, str]]:
@@ -175,13 +177,13 @@ class Masks:
             yield name, HIDDEN if is_hidden or hidden is None else self._text(_without(text, hidden))
 
     def error(self, error: BaseException) -> str:
-        """The text of an error for a page and the log. That of a codec may quote the value."""
+        """The text of an error for a page and the log. A codec's error may quote the value."""
         if self and isinstance(error, (CodecError, EnvelopeError)):
             return f"{type(error).__name__}: its text is not shown, as fields are masked"
         return str(error)
 
     def log(self, logger: logging.Logger, error: BaseException, text: str, *args: object) -> None:
-        """Logs an unexpected error. With masks without its text, which may quote a value."""
+        """Logs an unexpected error. With masks, the text is left out, as it may quote a value."""
         if not self:
             logger.error(text, *args, exc_info=error)
             return
@@ -189,13 +191,13 @@ class Masks:
         logger.error(f"{text}: %s\n%s", *args, type(error).__name__, frames.rstrip())
 
     def filter(self, text: str) -> str:
-        """A filter as the log may have it."""
+        """A filter as it may be logged."""
         return HIDDEN if self._names_a_field(text) else text
 
     # -- diagnoses ---------------------------------------------------------------------------------------------------
 
     def report(self, report: Report) -> Report:
-        """A diagnosis without bytes of values, in commands too, and without their classes where these are hidden."""
+        """A diagnosis without bytes of values, also in commands, and without their classes if these are hidden."""
         if not self:
             return report
         results = tuple(attrs.evolve(each, reason=_shown(each.reason)) for each in report.results)
@@ -226,13 +228,13 @@ class Masks:
 class MaskedReader(ValueReader):
     """Reads values without their hidden fields.
 
-    ``hidden`` has the texts of those of the last value, or None where not all of them are known.
+    ``hidden`` has the texts of the hidden fields of the last value, or None if not all of them are known.
     """
 
     def __init__(self, masks: Masks) -> None:
         super().__init__()
         self._masks = masks
-        # A reader of its own: that one reads itself the value inside a compressed one.
+        # A separate reader, as the other one itself reads the value inside a compressed one.
         self._inner = ValueReader()
         self.hidden: frozenset[str] | None = frozenset()
 
@@ -243,7 +245,7 @@ class MaskedReader(ValueReader):
 
 
 def _folded(name: str) -> str:
-    """A name as Java and Python both write it."""
+    """A name, normalised across Java's and Python's spelling."""
     return name.lower().replace("_", "").replace("-", "")
 
 
@@ -258,12 +260,12 @@ def _json_in(text: str) -> Any:
 
 
 def _shown(value: Any, instead: str = HIDDEN) -> Any:
-    """A part of a diagnosis. Those that have bytes of a value are hidden."""
+    """A part of a diagnosis. Parts with bytes of a value are hidden."""
     return instead if isinstance(value, ValueText) else value
 
 
 def _without(text: str, hidden: frozenset[str]) -> str:
-    """A text without these, as they are, and as Python and JSON quote them."""
+    """A text without these texts, plain or as quoted by Python and JSON."""
     for each in sorted(hidden, key=len, reverse=True):
         for form in (each, repr(each)[1:-1], json.dumps(each)[1:-1], json.dumps(each, ensure_ascii=False)[1:-1]):
             text = text.replace(form, HIDDEN)

@@ -1,4 +1,4 @@
-"""Names and ids in URLs. Any text goes into one segment of a path, and comes back unchanged behind any proxy.
+"""Names and ids in URLs. Any text is encoded in one segment of a path, and arrives unchanged through any proxy.
 
 Browsers and proxies rewrite ``/``, ``..`` and ``%2F``. So letters, digits, ``-``, ``_``, ``.`` and ``:`` stand for
 themselves, and any other byte of the UTF-8 text is ``~`` and two hex digits. A first ``.`` is escaped too.
@@ -31,17 +31,17 @@ def segment_of(text: str) -> str:
 
 
 def text_of(segment: str) -> str:
-    """The text that :func:`segment_of` wrote. Other characters stand for themselves, as people type them."""
+    """The text that :func:`segment_of` wrote. Other characters stand for themselves, as when typed by hand."""
     return _ESCAPED.sub(lambda met: bytes.fromhex(met[0].replace("~", "")).decode(errors="replace"), segment)
 
 
 class WebAddress(str):
-    """An address. Unlike other texts, a page has it whole and unchanged."""
+    """An address. Unlike other texts, a page shows it complete and unchanged."""
 
 
 @attrs.frozen
 class Links:
-    """The addresses of all pages, below the path where the dashboard is mounted. Templates have it as ``links``.
+    """The addresses of all pages, below the path where the dashboard is mounted. Available in templates as ``links``.
 
     Each takes the query as keywords; one that is None or empty is left out, and ``from_`` is ``from``.
     """
@@ -54,7 +54,7 @@ class Links:
         return WebAddress(f"{self.root}{path}{'?' + urlencode(pairs) if pairs else ''}")
 
     def with_query(self, path: str, query: Mapping[str, object], **changes: object) -> str:
-        """The address of a path with a query, of which some parts are changed."""
+        """The address of a path with a query, with some parameters changed."""
         return self.to(path, **{**query, **changes})
 
     def static(self, name: str) -> str:
@@ -70,7 +70,7 @@ class Links:
         return self.to(f"/queues/{segment_of(name)}", **query)
 
     def timeline(self, name: str, **query: object) -> str:
-        """The timeline alone: ``from_``, ``to``."""
+        """Only the timeline: ``from_``, ``to``."""
         return self.to(f"/queues/{segment_of(name)}/timeline", **query)
 
     def items(self, name: str, **query: object) -> str:
@@ -86,7 +86,7 @@ class Links:
         return self.to(f"/queues/{segment_of(name)}/actions")
 
     def doctor(self, **query: object) -> str:
-        """The findings of the doctor; ``again`` lets it look first."""
+        """The findings of the doctor; ``again`` runs it first."""
         return self.to("/doctor", **query)
 
     def finding(self, check: str, queue: str | None) -> str:

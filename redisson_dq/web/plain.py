@@ -15,12 +15,12 @@ from redisson_dq._common.texts import digits
 __all__ = ["json_bytes", "json_text", "plain"]
 
 _AS_THEY_ARE = (str, float, bool)
-# The largest whole number that JavaScript has exactly.
+# The largest whole number that JavaScript represents exactly.
 _SAFE = (1 << 53) - 1
 
 
 def plain(value: Any) -> Any:
-    """A view, or any part of one, as JSON has it."""
+    """A view, or any part of one, as a JSON value."""
     # Most parts are the points of small charts.
     if value is None or type(value) in _AS_THEY_ARE:
         return value
@@ -51,5 +51,5 @@ def json_text(value: Any) -> str:
     try:
         return json.dumps(value, ensure_ascii=False)
     except ValueError:
-        # A number has more digits than Python writes.
+        # A number with more digits than Python converts.
         return json.dumps(plain(value), ensure_ascii=False)

@@ -39,12 +39,12 @@ _NEXT = 5
 
 @attrs.frozen(kw_only=True)
 class ConnectedClient:
-    """A client that is connected and has to do with the queue.
+    """A connected client that is related to the queue.
 
-    ``language`` is ``Python``, ``Java`` or empty, ``version`` that of the library where it tells. ``client`` is the
-    name of a client of this library, whose ``connections`` are counted; ``roles`` are their purposes. ``is_mover``:
-    it moves the queue. ``address`` is the first connection's. ``process`` is host and process id, where it tells them.
-    ``title`` is the name that its user gave. ``is_certain``: it is known to have to do with this queue.
+    ``language`` is ``Python``, ``Java`` or empty, ``version`` the version of the library, if reported. ``client`` is
+    the name of a client of this library, whose ``connections`` are counted; ``roles`` are their purposes. ``is_mover``:
+    it moves the queue. ``address`` belongs to the first connection. ``process`` is host and process id, if reported.
+    ``title`` is the name that its user gave. ``is_certain``: it certainly uses this queue.
     """
 
     language: str
@@ -70,8 +70,8 @@ class Share:
 
 @attrs.frozen(kw_only=True)
 class RecurringView:
-    """A recurring offer. ``words`` say its rule, ``rule`` is it as it was given; ``next`` are its next five times.
-    ``missed`` says what comes of missed occurrences.
+    """A recurring offer. ``words`` describe its rule, ``rule`` is the rule as given; ``next`` has its next five times.
+    ``missed`` says how missed occurrences are treated.
     """
 
     id: str
@@ -87,12 +87,11 @@ class QueueView:
     """One queue, with its partitions as one.
 
     ``figures`` has all counts (:class:`redisson_dq.inspection.QueueInspection`). ``row`` is its row in the fleet, with
-    the series; None if no snapshot has seen it. ``listeners`` are the clients that have to do with it, ``subscribers``
-    how many would move it. ``others`` is how many of these are not of this library, such as Java's. Both are None where
-    nobody can tell. ``clients_error`` says why clients cannot be seen. ``forms`` and ``codecs`` are of a sample, and
-    ``classes`` are those of its values. ``recurring`` are the first 50 offers. ``findings`` are the doctor's.
-    ``actions`` are those that the user may start on the queue itself: offer, pause, resume. ``codec_names`` are the
-    codecs that an offer may name.
+    the series; None if it is in no snapshot. ``listeners`` are the clients that use it, ``subscribers`` how many would
+    move it. ``others`` is how many of these do not use this library, such as Java's. Both are None if unknown.
+    ``clients_error`` says why clients cannot be seen. ``forms``, ``codecs`` and ``classes`` are counted in a sample.
+    ``recurring`` are the first 50 offers. ``findings`` are the doctor's. ``actions`` are those that the user may start
+    on the queue itself: offer, pause, resume. ``codec_names`` are the codecs that an offer may name.
     """
 
     name: str
@@ -114,7 +113,7 @@ class QueueView:
 
 
 class ConnectedClients:
-    """The connections of all servers, asked for once in ten seconds at most, and sooner where a listener is missing."""
+    """The connections of all servers, read at most once in ten seconds, and sooner if a listener is missing."""
 
     _FRESH = 10.0
 
@@ -125,13 +124,13 @@ class ConnectedClients:
         self._error = ""
 
     def rows(self, listeners: int) -> tuple[list[ClientRow], str]:
-        """The connections, or why they cannot be seen. Redis counts this many ``listeners`` of a queue now."""
+        """The connections, or why they cannot be read. ``listeners`` is how many Redis counts for a queue now."""
         now = Admin(self._client).clock.monotonic()
         is_short = listeners > sum(row.listens for row in self._rows)
         if is_short or now - self._at > self._FRESH:
             try:
                 found = Sight(self._client, (), None).clients
-                # A Sentinel listens to a channel of its own.
+                # A Sentinel listens to its own channel.
                 self._rows = [row for row in found if not row.fields.get("name", "").startswith("sentinel-")]
                 self._error = ""
             except CannotRun as error:
@@ -154,14 +153,14 @@ def queue(
     to: str = "",
     actions: tuple[ActionChoice, ...] = (),
 ) -> QueueView:
-    """The view. Some five round trips. Raises ArgumentError, RedisConnectionError, RedisReplyError."""
+    """The view. About five round trips. Raises ArgumentError, RedisConnectionError, RedisReplyError."""
     figures = client.inspect(name, partitions=partitions)
     rows, error = clients.rows(figures.subscribers or 0)
     mover = "" if figures.mover is None else figures.mover.client
     names = names_of_parts(client, name, partitions)
     admin = Admin(client)
     raws = set(map(admin.raw, names))
-    # Others that may listen are clients of other queues.
+    # The other clients that may listen belong to other queues.
     listeners = tuple(
         each for each in _listeners(rows, raws, mover, figures.subscribers) if seeing.all or each.is_certain
     )
@@ -195,10 +194,10 @@ def queue(
 def _listeners(
     rows: Sequence[ClientRow], raws: set[str], mover: str, subscribers: int | None
 ) -> Iterator[ConnectedClient]:
-    """Those of this library that name the queue, or move it.
+    """The clients of this library that name the queue, or move it.
 
-    Redis says how many hear a channel, and not which. So where more hear this queue, also each that may do so: a
-    client of this library that listens to several, and any other that listens.
+    Redis reports how many clients listen to a channel, but not which. So if more of them listen to this queue, every
+    client that may do so is included: clients of this library that listen to several queues, and any other listener.
     """
     certain: dict[str, list[ClientRow]] = {}
     possible: dict[str, list[ClientRow]] = {}

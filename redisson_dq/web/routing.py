@@ -18,12 +18,12 @@ from redisson_dq.web.paths import Links, text_of
 
 __all__ = ["NotFound", "PostedForm", "WebPage", "WebRequest"]
 
-# A form has this many bytes and fields at most. One of this size is parsed in a thread.
+# The limits of bytes and fields of a form. A form above this size is parsed in a thread.
 _MOST_BYTES, _MOST_FIELDS, _LARGE = 1_000_000, 2_000, 16_384
 
 
 class NotFound(Exception):
-    """There is no such thing, or not among those that were looked at: ``go_on`` is the address that looks further.
+    """There is no such thing, or it was not found so far: ``go_on`` is the address that continues the search.
 
     ``hint`` says what may have happened.
     """
@@ -35,7 +35,7 @@ class NotFound(Exception):
 
 @attrs.frozen(kw_only=True)
 class WebRequest:
-    """One request of a user who may make it. ``queue`` is the name in its path, None on pages about all queues.
+    """One permitted request of a user. ``queue`` is the name in its path, None on pages about all queues.
 
     ``rights`` are the user's over that queue, or over all queues.
     """
@@ -53,7 +53,7 @@ class WebRequest:
         return text_of(self.request.path_params[name])
 
     def number(self, name: str) -> int | None:
-        """A whole number of the query; None where there is none. Raises ArgumentError."""
+        """A whole number in the query; None if it is absent. Raises ArgumentError."""
         text = self.query.get(name, "")
         if not text:
             return None
@@ -68,14 +68,14 @@ class PostedForm:
 
     pairs: tuple[tuple[str, str], ...]
 
-    #: A form comes within this many seconds, or not at all.
+    #: How many seconds a form may take to arrive.
     patience: ClassVar[float] = 30.0
 
     @classmethod
     async def read(
         cls, request: Request, *, most_bytes: int = _MOST_BYTES, most_fields: int = _MOST_FIELDS
     ) -> PostedForm:
-        """Raises AccessRefused for one that is too large, that does not end, or whose sender has left."""
+        """Raises AccessRefused for a form that is too large or does not end, or whose sender has left."""
         data = bytearray()
         try:
             with anyio.fail_after(cls.patience):
@@ -109,9 +109,9 @@ class PostedForm:
 class WebPage:
     """One route: its path, the right that it needs, its template and its function.
 
-    The function gets the dashboard and the request, and gives a view-model or a response. A path with ``{queue}`` asks
-    for the right to that queue. ``right`` is None for a page that checks the rights itself, and ``is_open`` marks one
-    without a user: the login.
+    The function gets the dashboard and the request, and returns a view-model or a response. A path with ``{queue}``
+    requires the right to that queue. ``right`` is None for a page that checks the rights itself, and ``is_open`` marks
+    a page without a user: the login.
     """
 
     path: str

@@ -17,7 +17,7 @@ _UNITS = (("day", 86_400_000), ("hour", 3_600_000), ("minute", 60_000), ("second
 
 
 def in_words(offer: RecurringOffer) -> str:
-    """The rule of an offer. One that is too rich for a sentence stays as it was written."""
+    """The rule of an offer. A rule that is too complex for a sentence stays as written."""
     if offer.every is not None:
         return _every(offer.every)
     words = _cron(offer.cron or "")

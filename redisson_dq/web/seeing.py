@@ -1,7 +1,8 @@
-"""Decides which names of queues a user gets who may see only some of the queues.
+"""Decides which names of queues are shown to a user who may see only some of them.
 
-A page, JSON or a stream has a name of a queue either because the user asked for that queue, or from here: findings from
-:meth:`Seeing.findings`, reasons and notes of a diagnosis, errors about several queues, the queue a dead letter is from.
+A page, JSON or a stream contains the name of a queue either because the user asked for that queue, or from here:
+findings from :meth:`Seeing.findings`, reasons and notes of a diagnosis, errors about several queues, the queue a dead
+letter is from.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _TROUBLE = "the details are for users who may see all queues"
 
 @attrs.frozen
 class Seeing:
-    """The queues that a user may see. ``allowed`` is None for a user who may see all, new ones too."""
+    """The queues that a user may see. ``allowed`` is None for a user who may see all queues, including new ones."""
 
     allowed: Collection[str] | None
 
@@ -37,7 +38,7 @@ class Seeing:
     def findings(self, report: Report | None, queue: str | None = None) -> list[Finding]:
         """The findings that the user may see, or those about one queue.
 
-        A finding that names a queue of others is left without its details.
+        A finding that names another user's queue loses its details.
         """
         if report is None:
             return []
@@ -67,7 +68,7 @@ class Seeing:
         return report.notes if self.all else ()
 
     def trouble(self, text: str) -> str:
-        """The text of an error that is about no single queue, and so may be about any."""
+        """The text of an error that may be about any queue."""
         return text if self.all or not text else _TROUBLE
 
 

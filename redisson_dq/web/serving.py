@@ -1,7 +1,7 @@
-"""The port of ``redisson-dq dashboard``: uvicorn's, with bounds for those who have not logged in.
+"""The port of ``redisson-dq dashboard``: uvicorn's, with limits for clients that have not logged in.
 
-uvicorn bounds the size of a head, and not its time. So a connection that never sends a whole request would stay for
-ever, and some thousand of them would keep everybody else out.
+uvicorn limits the size of request headers, but not their time. So a connection that never sends a complete request
+would stay open for ever, and a thousand of them would lock out everybody else.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 __all__ = ["HEAD_SECONDS", "LONGEST_HEAD", "MOST_CONNECTIONS", "config_of"]
 
-#: The longest head of a request in bytes, and how long it may take in seconds.
+#: The most bytes of a request's headers, and how many seconds they may take.
 LONGEST_HEAD, HEAD_SECONDS = 32_768, 10.0
-#: How many connections at a time. A tab has one, and a new one replaces the oldest that has not sent its request.
+#: How many connections at a time. A tab uses one. A new connection replaces the oldest that has not sent its request.
 MOST_CONNECTIONS = 1200
-# How many descriptors of the process are for its other work.
+# How many file descriptors are reserved for the other work of the process.
 _HEADROOM = 100
 
 
 def config_of(made: Any, host: str, port: int, root_path: str = "", proxies: Sequence[str] = ()) -> uvicorn.Config:
-    """The settings of uvicorn for the application. Headers of forwarding count only from these ``proxies``."""
+    """uvicorn's settings for the application. Forwarding headers are only trusted from these ``proxies``."""
     config = uvicorn.Config(
         made,
         host=host,
         port=port,
         root_path=root_path.rstrip("/"),
         http=_bounded(),
-        # The pages have no WebSocket.
+        # The pages use no WebSocket.
         ws="none",
         h11_max_incomplete_event_size=LONGEST_HEAD,
         proxy_headers=bool(proxies),
@@ -49,12 +49,12 @@ def config_of(made: Any, host: str, port: int, root_path: str = "", proxies: Seq
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """Whether a line of uvicorn is one for the log. A tab that does not read is dropped amid its stream: no error."""
+    """Whether to log a line of uvicorn. Dropping a tab in the middle of its stream is not an error."""
     return "without completing response" not in str(record.msg)
 
 
 def _bounded() -> type[asyncio.Protocol]:
-    """A class of connections that share one bound."""
+    """A class of connections that share one limit."""
     open_ones: dict[Any, None] = {}
     limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = MOST_CONNECTIONS if limit == resource.RLIM_INFINITY else max(16, min(MOST_CONNECTIONS, limit - _HEADROOM))

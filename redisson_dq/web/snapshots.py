@@ -1,7 +1,7 @@
-"""Looks at all queues once a second at most, for all who want to know, and remembers the last hour in this process.
+"""Reads all queues at most once a second, for all users, and remembers the last hour in this process.
 
-Nothing is written to Redis. A snapshot asks for the figures of 200 queues at most, those first whose figures are the
-oldest. So 500 queues are looked at within three seconds, and cost as much each second as 200.
+Nothing is written to Redis. A snapshot reads the figures of at most 200 queues, the oldest figures first. So 500 queues
+are read within three seconds, at the same cost per second as 200.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ __all__ = ["MINUTES", "Minute", "SeenQueue", "Snapshots"]
 
 #: How many minutes are remembered.
 MINUTES = 60
-# How many queues are asked for in one snapshot, once all were seen.
+# How many queues are read in one snapshot, once all are known.
 _BUDGET = 200
-# Of SCAN this many keys a call, this many calls a snapshot, and at most this many for the first one.
+# SCAN: keys per call, calls per snapshot, and the most calls for the first snapshot.
 _SCANNED, _CALLS, _FIRST_CALLS = 1000, 10, 2000
 
 
 @attrs.define(kw_only=True)
 class Minute:
-    """One minute of a queue, as snapshots have seen it. Flows are the least that must have happened between them.
+    """One minute of a queue, as recorded by snapshots. Flows are the minimum that must have happened between snapshots.
 
-    ``came`` is how many values more there were, ``left`` how many fewer, ``moved`` how many fewer waited. ``late_s`` is
-    the largest age of an overdue value.
+    ``came`` is the increase of all values, ``left`` the decrease, ``moved`` the decrease of waiting values. ``late_s``
+    is the largest age of an overdue value.
     """
 
     number: int
@@ -50,7 +50,7 @@ class Minute:
 
 @attrs.define(kw_only=True)
 class SeenQueue:
-    """A queue as it was seen last. ``changed`` is the number of the snapshot in which its figures were new."""
+    """The latest figures of a queue. ``changed`` is the number of the snapshot in which its figures last changed."""
 
     name: str
     parts: tuple[str, ...]
@@ -60,7 +60,7 @@ class SeenQueue:
     minutes: deque[Minute] = attrs.field(factory=lambda: deque(maxlen=MINUTES))
 
     def take(self, found: Overview, at: float, number: int) -> None:
-        """Remembers new figures."""
+        """Stores new figures."""
         before, now = self.found, found.stats
         if before is None or _figures(before) != _figures(found):
             self.changed = number
@@ -85,23 +85,23 @@ def _all(stats: QueueStats) -> int:
 
 
 def _is_away(error: RedissonDQError) -> bool:
-    """Whether it is about the server, and not about one queue."""
+    """Whether an error is about the server, not about one queue."""
     return isinstance(error, RedisConnectionError) or serves_nobody(error) or is_login_refused(error)
 
 
 def _figures(found: Overview) -> object:
-    """Everything but the time at which it was told."""
+    """Everything except the time of the figures."""
     if found.stats is None:
         return str(found.error)
     return attrs.evolve(found.stats, server_time=datetime.min), found.partitions
 
 
 class Snapshots:
-    """The queues of one client. Any thread may ask."""
+    """The queues of one client. Any thread may call it."""
 
-    #: Figures are as old as this at most, in seconds.
+    #: The largest age of figures, in seconds.
     fresh = 1.0
-    #: A round of scans begins this many seconds after the one before.
+    #: A round of scans begins this many seconds after the previous one.
     rescan = 10.0
 
     def __init__(self, client: Client) -> None:
@@ -111,18 +111,18 @@ class Snapshots:
         self._scan: Iterator[None] | None = None
         self._scanned_at = self._taken_at = float("-inf")
         self._is_old = False
-        #: All names of a round that is complete.
+        #: All names of the last complete round.
         self.is_whole = False
         #: Why a node of the cluster did not answer in the last round. Its queues may be missing.
         self.away: RedisConnectionError | None = None
-        #: How many snapshots have begun. The last one that ended has this ``number``, and ``trouble`` is why it failed.
+        #: How many snapshots have begun. ``number`` is the last one that ended, and ``trouble`` is why it failed.
         self.begun = self.number = 0
         self.trouble: RedissonDQError | None = None
 
     def take(self, only: Iterable[str] | None = None) -> None:
-        """Looks again where the last look is a second old. ``only`` are the names of the queues that are wanted.
+        """Takes a snapshot if the last one is a second old. ``only`` has the names of the wanted queues.
 
-        Others who ask meanwhile wait for its end, and share it. Raises RedissonDQError.
+        Concurrent callers wait for its end, and share it. Raises RedissonDQError.
         """
         clock = Admin(self.client).clock
         with self._mutex:
@@ -143,13 +143,13 @@ class Snapshots:
                 self.number += 1
 
     def queues(self) -> list[SeenQueue]:
-        """All queues that have been seen, by their names."""
+        """All known queues, by name."""
         with self._mutex:
             return [each for _, each in sorted(self._queues.items()) if each.found is not None]
 
     @property
     def server_time(self) -> datetime | None:
-        """Redis's clock at the last look that succeeded."""
+        """Redis's time of the last successful snapshot."""
         found = (each.found.stats for each in self.queues() if each.found is not None)
         return max((each.server_time for each in found if each is not None), default=None)
 
@@ -158,7 +158,7 @@ class Snapshots:
         return self._queues.get(name)
 
     def forget(self) -> None:
-        """Takes the next snapshot again, as an action has changed something. One that goes on may not have seen it."""
+        """Requests a new snapshot after an action has changed something. A running one may not include the change."""
         self._is_old = True
 
     # -- looking -----------------------------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ class Snapshots:
             asked.append(each)
             count += len(each.parts)
         told = list(figures_of(self.client, [(each.name, list(each.parts)) for each in asked]))
-        # Redis answers for none of them: the last figures stay. Of a cluster one node may be away alone.
+        # Redis answers for none of them: the last figures stay. On a cluster, a single node may be away.
         away = [each.error for each in told if each.error is not None and each.stats is None and _is_away(each.error)]
         if away and len(away) == len(told):
             raise away[0]
@@ -184,7 +184,7 @@ class Snapshots:
             self._queues[found.name].take(found, now, self.number + 1)
 
     def _find_names(self, now: float) -> None:
-        """Goes on with the round of scans, or begins one. The first one goes to its end."""
+        """Continues the round of scans, or begins one. The first round runs to its end."""
         if self._scan is None:
             if now - self._scanned_at < self.rescan:
                 return
@@ -197,7 +197,7 @@ class Snapshots:
         self._scan = scan
 
     def _round(self) -> Iterator[None]:
-        """One look at all keys and channels, a step for each call. Of a cluster some nodes may be away."""
+        """Scans all keys and channels, in one step per call. On a cluster, some nodes may be away."""
         admin, names = Admin(self.client), set[str]()
 
         def note(found: Iterable[str]) -> None:
@@ -209,7 +209,7 @@ class Snapshots:
         for node in nodes:
             cursor = 0
             try:
-                # Not every user may ask for them.
+                # Not every user may read the channels.
                 with contextlib.suppress(RedisReplyError):
                     note(admin.heard(node))
                 while True:

@@ -11,7 +11,7 @@ from redisson_dq.scheduling.times import from_ms
 
 __all__ = ["MOST_TICKS", "TimeTick", "ticks"]
 
-#: A range has this many ticks at most, so that their labels stay apart.
+#: The most ticks of a range, so that their labels do not overlap.
 MOST_TICKS = 9
 _S, _M, _H, _D = 1000, 60_000, 3_600_000, 86_400_000
 _STEPS = (

@@ -1,4 +1,4 @@
-"""The timeline: how many items of a queue are due when, in spans from seconds to years."""
+"""The timeline: how many items of a queue are due in each span, from seconds to years."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from redisson_dq.web.times import moment_ms
 
 __all__ = ["MOST_SPANS", "DueSpan", "TimelineView", "Zoom", "timeline"]
 
-#: A script counts this many spans at most, each by two ZCOUNTs. Six more count the rest.
+#: The most spans that a script counts, each by two ZCOUNTs. Six more count the rest.
 MOST_SPANS = 56
-#: How many values are looked at for their classes, and this many bytes of each.
+#: How many values are read for their classes, and how many bytes of each.
 MOST_SHOWN, HEAD = 224, 256
 _S, _M, _H, _D = 1000, 60_000, 3_600_000, 86_400_000
 #: Widths of spans in ms.
@@ -41,7 +41,7 @@ _ZOOMS = (
     ("1 year", 365 * _D),
     ("10 years", 3650 * _D),
 )
-# Without a choice so much is shown at least.
+# By default at least this much is shown.
 _LEAST = _M
 _LAST_MS = 253402300799999
 
@@ -50,9 +50,9 @@ _LAST_MS = 253402300799999
 class DueSpan:
     """The items that are due from ``start`` on and before ``end``. ``height`` is a share of the largest, 0 to 100.
 
-    ``is_overdue``: their time has passed. ``is_now``: it is passing now, and ``overdue`` of them are due already.
-    ``from_ms`` and ``to_ms`` are the ends as the items page takes them. ``parts`` are the classes of a sample of its
-    values, empty where none is known.
+    ``is_overdue``: their time has passed. ``is_now``: the span contains the present, and ``overdue`` of them are
+    already due. ``from_ms`` and ``to_ms`` are the ends as the items page takes them. ``parts`` has the classes in a
+    sample of its values, empty if none is known.
     """
 
     start: datetime
@@ -69,7 +69,7 @@ class DueSpan:
 
 @attrs.frozen(kw_only=True)
 class Zoom:
-    """A range to choose, from now on, with ``from`` and ``to`` for the query."""
+    """A selectable range, relative to now, with ``from`` and ``to`` for the query."""
 
     label: str
     from_: str
@@ -82,12 +82,12 @@ class TimelineView:
     """The spans of a queue from ``start`` to ``end``, of ``step`` each.
 
     ``overdue`` counts all items whose time has passed, wherever the range is, and ``late_by`` is how long the first one
-    has been due. ``before`` counts those in front of the range, ``later`` those behind it, ``total`` all. ``first`` and
+    has been due. ``before`` counts the items before the range, ``later`` those after it, ``total`` all. ``first`` and
     ``last`` are the first and the last due time, None without items. ``from_ms``, ``to_ms`` and ``now_ms`` are the
     range and Redis's clock in epoch ms. ``earlier`` and ``next`` are the ranges beside this one, as pairs of ``from``
     and ``to``; ``wider`` and ``closer`` those around it and in its middle. ``from_`` and ``to`` are the query's texts.
     ``ticks`` are whole hours, days or the like. ``classes`` are the marks of the classes in the spans, by ``sampled``
-    values of them. ``has_unknown``: some values have no class that is known.
+    values of them. ``has_unknown``: the class of some values is not known.
     """
 
     queue: str
@@ -126,8 +126,9 @@ def timeline(
 ) -> TimelineView:
     """The view. ``from_`` and ``to`` are epoch ms, ISO 8601, or spans from now on such as ``-1h``, ``now``, ``+30d``.
 
-    Without them the range has all that is ahead, and overdue items of as long a time. One read-only script for each
-    partition, and one more without ``to``. It also shows the first bytes of some values, whose classes colour spans.
+    By default the range has all future items, and overdue items of a period of the same length. One read-only script
+    for each partition, and one more without ``to``. It also reads the first bytes of some values, whose classes colour
+    the spans.
 
     Raises ArgumentError, RedisConnectionError, RedisReplyError.
     """
@@ -140,7 +141,7 @@ def timeline(
         end = moment_ms(to, now_ms)
     else:
         assert first is not None
-        # Up to the last one, with some room behind it.
+        # Up to the last item, with some room after it.
         end = max(start + _LEAST, math.ceil(_in_calendar(first.last_ms)) + 1)
         if not from_ and first.first_ms is not None:
             start = _with_overdue(first, now_ms, end)
@@ -157,13 +158,13 @@ def timeline(
 
 
 def _with_overdue(found: DueSpans, now_ms: int, end: int) -> int:
-    """The beginning of the range. One item that is overdue for months leaves room for all that is ahead."""
+    """The beginning of the range. An item that is months overdue must leave room for future items."""
     first, last = math.floor(_in_calendar(found.first_ms)), _in_calendar(found.last_ms)
     return min(now_ms, first if last <= now_ms else max(first, now_ms - max(end - now_ms, _H)))
 
 
 def _in_calendar(ms: float | None) -> float:
-    """The nearest time that a calendar has. Somebody may have written an infinite one."""
+    """The nearest time within the calendar's range. A score may be infinite."""
     return max(0.0, min(ms or 0.0, _LAST_MS))
 
 
@@ -200,7 +201,7 @@ def _view(
     now_ms = found.now_us // 1000
     largest = max(found.counts, default=0)
     spans = []
-    # The overdue ones that are not in the spans before the one that is now.
+    # The overdue items that are not in the spans before the current one.
     left = found.overdue - found.before
     for i, (begin, end, count) in enumerate(zip(edges[:-1], edges[1:], found.counts, strict=True)):
         is_now = begin <= now_ms < end
@@ -268,5 +269,5 @@ def _range(start: int, end: int) -> tuple[int, int]:
 
 
 def _time(ms: float | None) -> datetime | None:
-    """None for a time that no calendar has."""
+    """None for a time outside the calendar's range."""
     return None if ms is None or not 0 <= ms <= _LAST_MS else datetime.fromtimestamp(ms / 1000, timezone.utc)

@@ -11,12 +11,12 @@ __all__ = ["LAST_MS", "in_words", "moment_ms", "span_in_words", "span_ms"]
 
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000, "y": 31_536_000_000}
 _SPAN = re.compile(r"([+-]?)(\d{1,15}(?:\.\d{1,6})?)\s*(ms|[smhdwy])?")
-#: The last moment that a calendar has, in epoch ms.
+#: The last moment of the calendar, in epoch ms.
 LAST_MS = 253402300799999
 
 
 def span_ms(text: str) -> int:
-    """A span in ms: ``90``, ``5m``, ``-2h``, ``1.5d``. A number alone counts seconds. Raises ArgumentError."""
+    """A span in ms: ``90``, ``5m``, ``-2h``, ``1.5d``. A plain number is in seconds. Raises ArgumentError."""
     found = _SPAN.fullmatch(text.strip())
     if found is None:
         raise ArgumentError(
@@ -52,7 +52,7 @@ def moment_ms(text: str, now_ms: int) -> int:
 
 
 def in_words(moment: datetime | None, now: datetime | None) -> str:
-    """A time as it is from now on: ``in 5m 10s``, ``2h 3m ago``."""
+    """A time relative to now: ``in 5m 10s``, ``2h 3m ago``."""
     if moment is None or now is None:
         return ""
     text = span_in_words(abs(moment - now))

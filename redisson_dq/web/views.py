@@ -1,4 +1,4 @@
-"""The routes: which page needs which right, and how it is made."""
+"""The routes: the right that each page needs, and the function that builds it."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from redisson_dq.web.timeline import timeline
 
 __all__ = ["PAGES"]
 
-# The first page waits this many seconds for the doctor, so that a small server has its problems on top at once.
+# The first page waits this many seconds for the doctor, so that a small server's problems are shown at once.
 _FIRST_LOOK = 0.3
-# A form names this many items at most, as each costs a round trip.
+# The most items that a form may name, as each costs a round trip.
 _MOST_IDS = 1000
 
 
@@ -83,7 +83,8 @@ async def _timeline(dashboard: Dashboard, asked: WebRequest) -> Any:
     def made() -> Any:
         return timeline(dashboard.client, name, _partitions(dashboard, name), dashboard.masks, from_, to)
 
-    # A tab that draws its span again waits for its turn. So any number of tabs costs one script a second, as one does.
+    # A tab that redraws its span waits for its turn. So any number of tabs costs one script a second, like a single
+    # tab.
     found = await dashboard.shared((name, from_, to), made, when_free=bool(asked.query.get("again")))
     return Response(status_code=204) if found is None else found
 
@@ -131,7 +132,7 @@ async def _item(dashboard: Dashboard, asked: WebRequest) -> Any:
         return attrs.evolve(found, actions=choices(found.state, asked.rights))
 
     found = await dashboard.run(made)
-    # A dead letter may be kept for another queue.
+    # A dead letter may be stored for another queue.
     source = _whole(dashboard, found.source) if found.state == "dead" else ""
     if source in ("", asked.queue) or (await dashboard.seeing(asked, [source])).may([source]):
         return found
@@ -151,7 +152,7 @@ def _name(asked: WebRequest) -> str:
 
 
 def _partitions(dashboard: Dashboard, name: str) -> int | None:
-    """How many partitions a queue has, as the last snapshot tells, or its keys."""
+    """How many partitions a queue has, from the last snapshot or its keys."""
     seen = dashboard.snapshots.queue(name)
     if seen is not None and seen.parts == (name,):
         return None
@@ -205,7 +206,7 @@ class _Streamed(Response):
 
 
 async def _act(dashboard: Dashboard, asked: WebRequest) -> Any:
-    """Chooses and counts the items of an action. Nothing is changed before its own form is posted."""
+    """Selects and counts the items of an action. Nothing is changed before its own form is posted."""
     name = _name(asked)
     form = await dashboard.form(asked)
     kind = KINDS.get(form.get("action"))
@@ -241,7 +242,7 @@ async def _act(dashboard: Dashboard, asked: WebRequest) -> Any:
 
 
 async def _check(dashboard: Dashboard, asked: WebRequest, right: Right, queue: str) -> User:
-    """The user, who has a right."""
+    """Checks a right, and returns the user."""
     return await dashboard.access.check(asked.request, asked.user, right, queue)
 
 
@@ -254,7 +255,7 @@ async def _actions(dashboard: Dashboard, asked: WebRequest) -> Any:
 
 
 async def _deed(dashboard: Dashboard, asked: WebRequest) -> WebDeed:
-    """An action on a queue that the user may see. Any other one is as unknown as an id that nothing has."""
+    """An action on a queue that the user may see. Any other action counts as unknown."""
     found = dashboard.deeds.get(asked.path("id"))
     if found is None or not (await dashboard.access.may(asked.request, asked.user, "view", [found.queue]))[0]:
         raise NotFound("this dashboard has no such action: it forgets them when it ends")
@@ -272,7 +273,7 @@ async def _step(dashboard: Dashboard, asked: WebRequest) -> Any:
     user = await _check(dashboard, asked, deed.kind.right, deed.queue)
     await dashboard.form(asked)
     step = asked.path("step")
-    # A second click, or that of another tab, changes nothing: the page says how far the action is.
+    # A second click, or a click in another tab, changes nothing: the page shows the progress of the action.
     if step == "do":
         if dashboard.deeds.begin(deed):
             await dashboard.go_on(dashboard.deeds.carry_out, deed, user.name)
@@ -303,7 +304,7 @@ async def _login(dashboard: Dashboard, asked: WebRequest) -> Any:
         cookie_name(asked.request),
         dashboard.access.sessions.new(dashboard.access.auth.token),
         path=asked.links.root or "/",
-        # A proxy that nobody named may end TLS. A forged header binds its own sender only.
+        # An unnamed proxy may terminate TLS. A forged header only restricts its own sender.
         secure="https" in (asked.request.url.scheme, asked.request.headers.get("x-forwarded-proto", "").strip()),
         httponly=True,
         samesite="lax",
@@ -312,7 +313,7 @@ async def _login(dashboard: Dashboard, asked: WebRequest) -> Any:
 
 
 def _inside(path: str) -> str:
-    """A path of the dashboard, or its first page for an address elsewhere."""
+    """A path of the dashboard; its first page if the address is elsewhere."""
     try:
         parts = urlsplit(path)
     except ValueError:
@@ -331,7 +332,7 @@ async def _logout(dashboard: Dashboard, asked: WebRequest) -> Any:
     return answer
 
 
-#: All routes but that of static files.
+#: All routes except that of static files.
 PAGES = (
     WebPage(path="/", right="view", answer=_fleet, template="fleet.html"),
     WebPage(path="/queues/{queue}", right="view", answer=_queue, template="queue.html"),

@@ -1,14 +1,14 @@
-"""Actions on items: chosen and counted first, then carried out, and taken back on request.
+"""Actions on items: selected and counted first, then carried out, and undone on request.
 
-Here belongs the way of one action through the dashboard. Its pages are in ``web/actions.py`` and ``web/views.py``, and
-the work on items is done in ``mending/``. Nothing here knows of HTTP.
+The life of one action in the dashboard belongs here. Its pages are in ``web/actions.py`` and ``web/views.py``, and
+the work on items is done in ``mending/``. Nothing here depends on HTTP.
 
 - ``kinds.py`` is the table of all kinds of actions, and one action with its figures.
-- ``ledger.py`` lists the actions of one dashboard, and lets each go on from one state to the next.
+- ``ledger.py`` lists the actions of one dashboard, and moves each from one state to the next.
 - ``choosing.py`` finds the items, ``acting.py`` acts on them and puts them back, ``offering.py`` makes new values.
 - ``auditing.py`` writes the log of actions.
 
-One deed goes through these states:
+A deed has these states:
 
 ============  ======================================================================================================
 ``choosing``  a walk looks for the items; ``met`` and ``wanted`` grow

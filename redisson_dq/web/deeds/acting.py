@@ -1,4 +1,4 @@
-"""Carries an action out, batch by batch, and takes it back."""
+"""Carries out an action, batch by batch, and undoes it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["act", "new_undo_file", "put_back", "when"]
 
 
 def act(deed: WebDeed, queue: MendedQueue, writer: UndoWriter | None) -> None:
-    """Acts on the chosen items, or on the queue. The deed says how far it is.
+    """Acts on the selected items, or on the queue. The deed has the progress.
 
     Raises RedisConnectionError, RedisReplyError, UndoFileError.
     """
@@ -77,7 +77,7 @@ def new_undo_file(deed: WebDeed, queue: MendedQueue, folder: Path) -> UndoWriter
 
 
 def put_back(deed: WebDeed, queue: MendedQueue) -> None:
-    """Puts back the items that were changed. Raises RedisConnectionError, RedisReplyError, UndoFileError."""
+    """Restores the changed items. Raises RedisConnectionError, RedisReplyError, UndoFileError."""
     assert deed.undo_file is not None
     found = UndoFile.read(deed.undo_file)
     check_file(queue, found)

@@ -10,12 +10,12 @@ __all__ = ["tell_begin", "tell_end"]
 
 
 def tell_begin(deed: WebDeed, masks: Masks, user: str, verb: str) -> None:
-    """Notes that a user begins to carry an action out, or to take it back."""
+    """Logs that a user begins to carry out or undo an action."""
     audit.info("%s begins to %s%s", in_one_line(user), verb, _in_words(deed, masks))
 
 
 def tell_end(deed: WebDeed, masks: Masks, user: str, past: str, count: int) -> None:
-    """Notes how many items were changed, or put back."""
+    """Logs how many items were changed or restored."""
     audit.info(
         "%s: %s %d of %d: %s%s", in_one_line(user), past, count, deed.wanted, _in_words(deed, masks),
         f": failed: {in_one_line(deed.error)}" if deed.error else "",

@@ -25,19 +25,19 @@ _ASIDE: dict[str, Any] = {"dead": "dead", "quarantined": "quarantine", "undecoda
 
 
 def total_of(deed: WebDeed, client: Client) -> int:
-    """How many items a search looks at: all that are in the state; 0 where ids name them, or Redis does not tell."""
+    """How many items a search examines: all items in the state. 0 if ids name them, or if Redis does not answer."""
     if deed.ids:
         return 0
     try:
         stats = client.stats(deed.queue, partitions=deed.partitions)[deed.queue]
     except RedissonDQError:
-        # The search itself tries for longer.
+        # The search itself retries for longer.
         return 0
     return int(getattr(stats, deed.state.replace("-", "_")))
 
 
 def selected(deed: WebDeed, queue: MendedQueue, masks: Masks) -> Selection:
-    """The items that a deed is for. The deed says how far the walk is.
+    """The items of a deed. The deed has the progress of the walk.
 
     Raises RedisConnectionError, RedisReplyError, WrongTypeError.
     """
@@ -63,7 +63,7 @@ def selected(deed: WebDeed, queue: MendedQueue, masks: Masks) -> Selection:
 
 
 class _Chooser:
-    """Says of each item whether a deed is for it."""
+    """Decides whether a deed applies to an item."""
 
     def __init__(self, deed: WebDeed, masks: Masks) -> None:
         self._deed, self._masks = deed, masks
@@ -81,5 +81,5 @@ class _Chooser:
         return self._wanted is None or self._wanted(*self._masks.seen(row, self._reader))
 
     def missed(self) -> list[str]:
-        """The ids that no item has."""
+        """The ids for which there is no item."""
         return [id for id in dict.fromkeys(self._deed.ids) if id not in self._met]

@@ -21,9 +21,10 @@ OF_QUEUE = "queue"
 
 @attrs.frozen(kw_only=True)
 class DeedKind:
-    """A kind of action. ``states`` are those of the items that it is for; ``queue`` for one on the queue itself.
+    """A kind of action. ``states`` has the states of the items that it applies to; ``queue`` for an action on the queue
+    itself.
 
-    ``verb`` and ``past`` name it for people. ``needs`` are the fields of its form: ``when`` is a moment or a span.
+    ``verb`` and ``past`` are its display names. ``needs`` are the fields of its form: ``when`` is a moment or a span.
     ``value`` is JSON, ``delay`` a span, ``item_id`` the id of the offer, ``class`` a Java class of a JSON object, and
     ``codec`` the name of a codec. The last four may be empty.
     """
@@ -37,7 +38,7 @@ class DeedKind:
     needs: tuple[str, ...] = ()
 
 
-#: All kinds, by their names.
+#: All kinds, by name.
 KINDS: Mapping[str, DeedKind] = {
     each.name: each
     for each in (
@@ -105,7 +106,7 @@ class WebDeed:
     codec: str = ""
     status: str = "choosing"
     met: int = 0
-    #: How many items are in its state, where all of them are looked at.
+    #: How many items are in its state, if all of them are examined.
     total: int = 0
     wanted: int = 0
     done: int = 0
@@ -113,7 +114,7 @@ class WebDeed:
     left: dict[str, int] = attrs.field(factory=dict)
     problems: tuple[str, ...] = ()
     error: str = ""
-    #: Why the next step waits: Redis is away.
+    #: Why the next step waits, while Redis is away.
     away: str = ""
     at_us: int = attrs.field(factory=machine_us)
     undo_file: Path | None = None
@@ -122,7 +123,7 @@ class WebDeed:
 
     @property
     def at(self) -> datetime:
-        """When it was asked for."""
+        """When it was requested."""
         return from_ms(self.at_us // 1000)
 
     @property
@@ -131,15 +132,15 @@ class WebDeed:
         return self.undo_file is not None and self.status in ("done", "failed") and self.done > 0
 
     def stop(self) -> bool:
-        """Whether somebody wants it to end."""
+        """Whether a user has asked it to stop."""
         return self.is_stopped
 
     def is_away(self, error: str) -> None:
-        """Notes that Redis is away while the deed goes on, or with an empty text that it is back."""
+        """Records that Redis is away during the deed, or with an empty text that it is back."""
         self.away = error
 
     def close_selection(self) -> None:
-        """Forgets the items that were chosen."""
+        """Drops the selected items."""
         selection, self.selection = self.selection, None
         if selection is not None:
             selection.__exit__()

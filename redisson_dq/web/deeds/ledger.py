@@ -1,4 +1,4 @@
-"""The actions of one dashboard, and their way from one state to the next."""
+"""The actions of one dashboard, and their transitions between states."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ __all__ = ["MOST_DEEDS", "Deeds"]
 logger = logging.getLogger("redisson_dq")
 #: How many deeds are remembered.
 MOST_DEEDS = 200
-# How many of each user may be chosen and not carried out.
+# How many deeds of each user may be waiting to be carried out.
 _MOST_READY = 20
 _READY_FOR_US = 600_000_000
 _ENDED = ("done", "undone", "dropped", "failed")
 
 
 class Deeds:
-    """The deeds of one dashboard. Its methods ask Redis and belong in a thread."""
+    """The deeds of one dashboard. Its methods access Redis, so call them in a thread."""
 
     def __init__(self, client: Client, masks: Masks, undo_dir: Callable[[], Path]) -> None:
         self._client, self._masks, self._undo_dir = client, masks, undo_dir
@@ -38,17 +38,17 @@ class Deeds:
         self._mutex = threading.RLock()
 
     def all(self) -> list[WebDeed]:
-        """All that are remembered, the last one first."""
+        """All remembered deeds, the latest first."""
         with self._mutex:
             self._drop_old()
             return list(self._deeds.values())[::-1]
 
     def get(self, id: str) -> WebDeed | None:
-        """One of them."""
+        """One deed."""
         return self._deeds.get(id)
 
     def new(self, deed: WebDeed) -> None:
-        """Remembers a deed. Raises ArgumentError where too many wait to be carried out. It asks Redis nothing."""
+        """Adds a deed. Raises ArgumentError if too many wait to be carried out. It does not access Redis."""
         if deed.state not in deed.kind.states:
             raise ArgumentError(f"{deed.kind.name} is for items that are {' or '.join(deed.kind.states)}")
         if deed.filter:
@@ -60,7 +60,7 @@ class Deeds:
         with self._mutex:
             self._drop_old()
             waiting = [each for each in self._deeds.values() if each.status in ("choosing", "ready")]
-            # A user who leaves many behind does not keep the others from acting.
+            # A user who abandons many deeds does not block the others.
             if sum(each.user == deed.user for each in waiting) >= _MOST_READY:
                 raise ArgumentError(
                     f"{_MOST_READY} actions of yours wait to be carried out: carry some out, or drop them"
@@ -72,7 +72,7 @@ class Deeds:
                 del self._deeds[id]
 
     def close(self) -> None:
-        """Ends all that go on, and drops the others."""
+        """Ends all running deeds, and drops the others."""
         for each in self._deeds.values():
             each.is_stopped = True
             each.close_selection()
@@ -84,7 +84,7 @@ class Deeds:
                 self.drop(each)
 
     def drop(self, deed: WebDeed) -> None:
-        """Forgets the items of a deed that was not carried out, and ends one that goes on."""
+        """Drops the items of a deed that was not carried out, and ends a running one."""
         with self._mutex:
             deed.is_stopped = True
             if deed.status in ("choosing", "ready"):
@@ -94,7 +94,7 @@ class Deeds:
     # -- from one state to the next ----------------------------------------------------------------------------------
 
     def choose(self, deed: WebDeed) -> None:
-        """Looks for the items. It raises nothing: the deed has the error."""
+        """Searches for the items. Never raises: the deed has the error."""
         try:
             queue = self._queue(deed)
             if deed.kind.name == "offer":
@@ -115,7 +115,7 @@ class Deeds:
             deed.status, deed.error = "failed", self._told(error)
 
     def begin(self, deed: WebDeed) -> bool:
-        """Notes that a deed is carried out from now on. False where it is not ready, or not any more."""
+        """Marks a deed as being carried out. False if it is not ready, or no longer."""
         with self._mutex:
             if deed.status != "ready":
                 return False
@@ -123,7 +123,7 @@ class Deeds:
         return True
 
     def carry_out(self, deed: WebDeed, user: str) -> None:
-        """Acts on the items, batch by batch. It raises nothing: the deed has the error."""
+        """Acts on the items, batch by batch. Never raises: the deed has the error."""
         tell_begin(deed, self._masks, user, "")
         try:
             if deed.kind.name == "offer":
@@ -145,7 +145,7 @@ class Deeds:
             tell_end(deed, self._masks, user, deed.kind.past, deed.done)
 
     def begin_undo(self, deed: WebDeed, user: str) -> bool:
-        """Notes that a deed is taken back from now on. False where it cannot be, or is already."""
+        """Marks a deed as being undone. False if it cannot be undone, or already is."""
         with self._mutex:
             if not deed.can_undo:
                 return False
@@ -154,7 +154,7 @@ class Deeds:
         return True
 
     def take_back(self, deed: WebDeed, user: str) -> None:
-        """Puts back the items that were changed. It raises nothing: the deed has the error."""
+        """Restores the changed items. Never raises: the deed has the error."""
         try:
             put_back(deed, self._queue(deed))
             deed.status = "undone"
@@ -168,7 +168,7 @@ class Deeds:
         return MendedQueue(self._client, deed.queue, partitions=deed.partitions, away=deed.is_away)
 
     def _told(self, error: Exception) -> str:
-        """Why a deed failed. An unexpected error ends the deed too: nobody could stop one that goes on for ever."""
+        """Why a deed failed. An unexpected error ends the deed too: otherwise it would run for ever."""
         if isinstance(error, (RedissonDQError, OSError)):
             return self._masks.error(error)
         self._masks.log(logger, error, "unexpected error in an action")

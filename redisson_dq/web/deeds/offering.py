@@ -17,7 +17,7 @@ from redisson_dq.web.times import span_ms
 __all__ = ["CODECS", "check_codec", "check_form", "offer"]
 
 
-#: The codecs that a form may name. Those that wrap another one are left out: their bytes would be those of none.
+#: The codecs that a form may name. Codecs that wrap another one are left out: no queue has their bytes.
 CODECS = (
     *("Kryo5Codec", "JsonJacksonCodec", "SerializationCodec", "StringCodec", "LongCodec", "DoubleCodec"),
     *("MsgPackJacksonCodec", "CborJacksonCodec", "SmileJacksonCodec", "IonJacksonCodec"),
@@ -25,19 +25,19 @@ CODECS = (
 
 
 def check_form(deed: WebDeed) -> None:
-    """Raises ArgumentError for a form with no value, a wrong delay, or an unknown codec. It asks Redis nothing."""
+    """Raises ArgumentError for a form with no value, a wrong delay, or an unknown codec. It does not access Redis."""
     _made(deed)
     if deed.codec and deed.codec not in CODECS:
         raise ArgumentError(f"there is no codec {deed.codec[:100]!r} here: {', '.join(CODECS)}")
 
 
 def check_codec(client: Client, deed: WebDeed) -> None:
-    """Raises ArgumentError where the form names no codec, and the items that are there do not tell it."""
+    """Raises ArgumentError if the form names no codec and the existing items do not determine it."""
     _codec(client, deed)
 
 
 def offer(client: Client, deed: WebDeed) -> None:
-    """Offers the value in the codec that was named, or that of the items that are there. Raises ArgumentError."""
+    """Offers the value in the named codec, or in that of the existing items. Raises ArgumentError."""
     value, delay = _made(deed)
     written = envelope_of(client, deed.queue, deed.partitions)
     if written == "legacy" and not Admin(client).writes_legacy:
@@ -46,7 +46,7 @@ def offer(client: Client, deed: WebDeed) -> None:
     codec = _codec(client, deed)
     with client.delayed_queue(deed.queue, codec=codec, transfer=False, **options) as queue:
         queue.offer(value, delay, **({"id": deed.item_id} if deed.item_id else {}))
-    # A large one is not kept for the list of actions.
+    # A large value is not kept for the list of actions.
     deed.done, deed.value = 1, ""
 
 
