@@ -81,7 +81,8 @@ class Client(Watching, WrongWith):
     # -- life cycle --------------------------------------------------------------------------------------------------
 
     def open(self: Self) -> Self:
-        """Checks that Redis can be reached. One round trip, the first time. Closes the client when it cannot.
+        """Checks that Redis can be reached. One round trip, the first time. Closes the client if Redis cannot be
+        reached.
 
         Raises RedisConnectionError, RedisReplyError; with ``wakeups="keyspace"`` or ``durable=`` ServerSettingError.
         """

@@ -11,7 +11,7 @@ from redisson_dq.working.handlers import Handler
 
 __all__ = ["DANGEROUS", "Crashed", "fault_of", "pause_apart", "waits_apart"]
 
-#: For this many seconds after its receipt, a value with crashes may still kill the process.
+#: For this many seconds after its handling began, a value with crashes may still kill the process.
 DANGEROUS: Final = 30.0
 # After this many crashes a value is tried on its own. Before that, it comes again after a pause.
 _CRASHES: Final = 2

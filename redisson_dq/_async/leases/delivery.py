@@ -203,7 +203,7 @@ class Delivery(AsyncWrongWith, Generic[T]):
 
     @property
     def cursor(self) -> Any:
-        """What :meth:`save` was last called with, in this delivery or one before it. None if it never was."""
+        """The last argument of :meth:`save`, in this delivery or one before it. None if there was no call."""
         return self._lease.cursor
 
     @property
@@ -213,7 +213,7 @@ class Delivery(AsyncWrongWith, Generic[T]):
 
     @property
     def remaining(self) -> timedelta:
-        """How long from now until the deadline; below zero when that has passed. No round trip."""
+        """The time until the deadline; negative when it has passed. No round trip."""
         return self._lease.remaining
 
     @property

@@ -55,7 +55,8 @@ class LeasingQueue(LeaseCalls[T], Handle[T], Generic[T]):
     async def dead_letters(self, start: int = 0, stop: int = 99) -> list[DeadLetter[T]]:
         """The queue's dead letters, oldest first, from index ``start`` to ``stop``.
 
-        They stay until :meth:`redrive`, :meth:`purge_dead` or somebody who takes from the list as from any queue.
+        They stay until :meth:`redrive` or :meth:`purge_dead`, or until they are taken from the list like from any
+        queue.
 
         :Cost: O(s + k log d), s the first index, k the length of the page, d dead letters; one round trip
         """
@@ -70,7 +71,7 @@ class LeasingQueue(LeaseCalls[T], Handle[T], Generic[T]):
         """Makes dead letters ready again, as attempt 1: in this queue, or in another one.
 
         ``ids`` chooses some of :meth:`dead_letters`; else they are the oldest. No more than ``limit`` are moved, and
-        1,000 without it. Says how many were moved, how many are left, and how many clients have the queue open. On a
+        1,000 without it. Returns how many were moved, how many are left, and how many clients have the queue open. On a
         cluster the number of clients is unknown.
 
         ``to`` is the other queue or its name, which is the name of one list. No list has the name of a queue in
@@ -85,7 +86,7 @@ class LeasingQueue(LeaseCalls[T], Handle[T], Generic[T]):
         return attrs.evolve(done, clients=None) if self._runtime.connections.is_cluster else done
 
     async def purge_dead(self, ids: Iterable[str | DeadLetter[T]] | None = None, limit: int | None = None) -> int:
-        """Removes dead letters for good, chosen as for :meth:`redrive`; gives how many.
+        """Removes dead letters for good, chosen as for :meth:`redrive`; returns how many.
 
         :Cost: O(k log d), k removed, d dead letters; O(k d) by ids; one round trip
         :Guarantee: atomic

@@ -96,7 +96,7 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
 
         Everything is checked and encoded before anything is sent, then a batch of each partition at a time. After an
         error no more are sent, and its message says how many values were offered; which of them is unknown. With
-        ``maybe_done`` a batch of some partition may be in as well; it is true too when others are in.
+        ``maybe_done`` a batch of some partition may be in as well; it is also true when other batches are in.
 
         :Cost: O(k log n), k values; one round trip to each node for 1,000 values (or 1 MB) of each partition
         :Guarantee: each batch atomic; never sent twice
@@ -291,7 +291,8 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
     ) -> OfferOutcome:
         """Like :meth:`DelayedQueue.offer_recurring`, in the partition of the id.
 
-        A first declaration ends one under the same id in any other partition, from a time when there were fewer.
+        The first declaration ends an older one under the same id in another partition, made when there were fewer
+        partitions.
 
         :Cost: O(log n); O(n) to replace; two round trips, the first time one more for each node
         :Guarantee: atomic in each partition; may safely be repeated

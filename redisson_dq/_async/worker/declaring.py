@@ -201,16 +201,17 @@ class Declarations:
         within: Delay = 0,
         **options: Unpack[HandlerOptions[Any]],
     ) -> None:
-        """Like :meth:`handler`, or with ``batch=`` like :meth:`batch_handler`, as a call. Also while the worker runs.
+        """Like :meth:`handler`, or with ``batch=`` like :meth:`batch_handler`, as a call. May be called while the
+        worker runs.
 
         ``batch`` is the largest number of values of a call. The other arguments are those of the decorators.
         """
         self._add(declared(function, queue, type, batch, within, **options))
 
     def remove_handler(self, function: Callable[..., Any], queue: str | None = None) -> bool:
-        """Removes a handler from one queue, or from all; True if there was one. Also while the worker runs.
+        """Removes a handler from one queue, or from all; True if there was one. May be called while the worker runs.
 
-        Handlings that have begun go on. Without its last handler a queue is closed.
+        Running handlings continue. A queue without handlers is closed.
         """
         if not callable(function):
             raise ArgumentError(

@@ -55,7 +55,7 @@ class BoundedBlockingQueue(BlockingQueue[T]):
     requests: BoundedRequests[T]
 
     def try_set_capacity(self, capacity: int) -> bool:
-        """Says how many values the queue may hold; False when that was said before. The capacity does not change then.
+        """Sets how many values the queue may hold; False if a capacity was set before, which then stays as it is.
 
         Call it at the start of a program even where Java sets the capacity, with the same number. Otherwise room that
         was lost with a reply never comes back, as only the room that is left is stored.
@@ -84,7 +84,7 @@ class BoundedBlockingQueue(BlockingQueue[T]):
         return self._run_adding(self.requests.add(value), "add")
 
     def add_all(self, values: Iterable[T]) -> bool:
-        """Puts values at the end in their order; False, and none is in, when there is no room for all.
+        """Puts values at the end in their order; False, and none is added, when there is no room for all.
 
         :Redisson: ``RBoundedBlockingQueue.addAll(Collection)``
         :Cost: O(k), k values; one round trip

@@ -47,7 +47,7 @@ class DelayedItem(Bound, Generic[T]):
 
     @property
     def id(self) -> str:
-        """The caller's id, or one that was made. ``cancel(id)`` and the like take it, in any process."""
+        """The caller's id, or a generated one. ``cancel(id)`` and the like take it, in any process."""
         return self._state.id
 
     @property
@@ -81,7 +81,7 @@ class DelayedItem(Bound, Generic[T]):
         return self._state.outcome
 
     def cancel(self) -> Outcome:
-        """Like :meth:`DelayedQueue.cancel`, and never another item that was offered under the same id since."""
+        """Like :meth:`DelayedQueue.cancel`, but never cancels a later item with the same id."""
         return self._queue._run(self._queue.requests.cancel(self._state))
 
     def reschedule(self, delay: Delay | None = None, at: datetime | None = None) -> Outcome:

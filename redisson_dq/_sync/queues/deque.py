@@ -31,7 +31,7 @@ class BlockingDeque(BlockingQueue[T]):
     # -- adding ------------------------------------------------------------------------------------------------------
 
     def add_first(self, *values: T) -> int:
-        """Puts values in front, one after the other, so that the last one given is the head; gives the new size.
+        """Puts values in front, one after the other, so that the last argument is the head; returns the new size.
 
         :Redisson: ``RDeque.addFirst(Object)``, ``RDeque.addFirst(Object...)``
         :Cost: O(k), k values; one round trip
@@ -40,7 +40,7 @@ class BlockingDeque(BlockingQueue[T]):
         return self._run_adding(self.requests.add_first(*values), "add_first", len(values))
 
     def add_last(self, *values: T) -> int:
-        """Puts values at the end in their order; gives the new size.
+        """Puts values at the end in their order; returns the new size.
 
         :Redisson: ``RDeque.addLast(Object)``, ``RDeque.addLast(Object...)``
         :Cost: O(k), k values; one round trip
@@ -49,7 +49,7 @@ class BlockingDeque(BlockingQueue[T]):
         return self._run_adding(self.requests.add_last(*values), "add_last", len(values))
 
     def add_first_if_exists(self, *values: T) -> int:
-        """Like :meth:`add_first`; when the deque is empty it stays so, and 0 is given.
+        """Like :meth:`add_first`; an empty deque stays empty, and 0 is returned.
 
         :Redisson: ``RDeque.addFirstIfExists(Object...)``
         :Cost: O(k), k values; one round trip
@@ -58,7 +58,7 @@ class BlockingDeque(BlockingQueue[T]):
         return self._run_adding(self.requests.add_first_if_exists(*values), "add_first_if_exists", len(values))
 
     def add_last_if_exists(self, *values: T) -> int:
-        """Like :meth:`add_last`; when the deque is empty it stays so, and 0 is given.
+        """Like :meth:`add_last`; an empty deque stays empty, and 0 is returned.
 
         :Redisson: ``RDeque.addLastIfExists(Object...)``
         :Cost: O(k), k values; one round trip

@@ -27,7 +27,7 @@ __all__ = ["PartitionedLeasingQueue"]
 
 T = TypeVar("T")
 
-# Dead letters that another program put into the list come first. It is not known when.
+# Dead letters that another program put into the list come first, as their times are unknown.
 _LONG_AGO = datetime.min.replace(tzinfo=timezone.utc)
 # How many dead letters are moved or removed at most where a limit is given.
 _MOST = 1000
@@ -94,9 +94,9 @@ class PartitionedLeasingQueue(LeaseCalls[T], Partitioned[BlockingQueue[T]], Gene
     ) -> Redriven:
         """Makes dead letters ready again, each in its partition. Otherwise like :meth:`BlockingQueue.redrive`.
 
-        With ``limit`` those are moved that have an id. ``clients`` is that of the partition that the fewest have open.
-        With ``to`` all go to that queue. With ``dead_letter=`` the partitions have one list of letters. Only letters
-        that came from the partitions are moved then. Ids are looked for among the first 1,000 letters.
+        With ``limit`` only dead letters with an id are moved. ``clients`` is that of the partition that the fewest have
+        open. With ``to`` all go to that queue. With ``dead_letter=`` the partitions have one list of letters. Only
+        letters that came from the partitions are moved then. Ids are looked for among the first 1,000 letters.
 
         :Cost: O(k log d), k moved, d dead letters. By ids or with ``limit`` O(k d). One round trip for each node, or
             two with ``limit`` or ``dead_letter=``
@@ -120,7 +120,7 @@ class PartitionedLeasingQueue(LeaseCalls[T], Partitioned[BlockingQueue[T]], Gene
         )
 
     def purge_dead(self, ids: Iterable[str | DeadLetter[T]] | None = None, limit: int | None = None) -> int:
-        """Removes dead letters of all partitions for good; gives how many. Chosen as for :meth:`redrive`.
+        """Removes dead letters of all partitions for good; returns how many. Chosen as for :meth:`redrive`.
 
         :Cost: O(k log d), k removed, d dead letters. By ids or with ``limit`` O(k d). One round trip for each node, or
             two with ``limit``

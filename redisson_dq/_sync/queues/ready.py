@@ -213,7 +213,7 @@ class ReadyQueue(Handle[T]):
         return self._removed_some(values) if removed else self._none_of(values)
 
     def remove_if(self, condition: Callable[[T], bool]) -> int:
-        """Removes every value for which ``condition(value)`` is true; gives how many.
+        """Removes every value for which ``condition(value)`` is true; returns how many.
 
         The condition is evaluated here, for the values that were ready when the call came. Then all copies of the
         matching values are removed in one step, by their bytes. One that comes meanwhile stays unless it equals one of

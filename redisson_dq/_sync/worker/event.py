@@ -126,13 +126,13 @@ class Event:
 
     @property
     def cursor(self) -> Any:
-        """What :meth:`save` was last called with, in this attempt or one before it. None if it never was."""
+        """The last argument of :meth:`save`, in this attempt or one before it. None if there was no call."""
         return self._delivery.cursor
 
     def save(self, cursor: Any) -> Settled:
         """Notes how far the work has come, for the next attempt (:meth:`Delivery.save`).
 
-        It goes with a renewal of the lease, so it costs one round trip. With asyncio it is awaited, but for a handler
+        It goes with a renewal of the lease, so it costs one round trip. With asyncio it is awaited, except in a handler
         that is no coroutine function.
         """
         return self._bridge.call(lambda: self._delivery.save(cursor))
@@ -141,7 +141,7 @@ class Event:
         """Moves the deadline to this many seconds (or a timedelta) from now.
 
         The worker does that by itself. It is for work that blocks the whole process for a long time. With asyncio it is
-        awaited, but for a handler that is no coroutine function: that one gets the outcome itself.
+        awaited, except in a handler that is no coroutine function, which gets the outcome itself.
         """
         return self._bridge.call(lambda: self._delivery.extend(visibility_timeout))
 

@@ -184,8 +184,8 @@ class Worker(Declarations, WrongWith):
     def start(self) -> None:
         """Begins to receive, and returns. May be called twice. While the worker stops, it waits for the end of that.
 
-        Raises ArgumentError for an undeclared dependency. An error of a dependency of the worker comes out
-        too. A Redis that is away raises nothing: the worker waits for it.
+        Raises ArgumentError for an undeclared dependency. Errors of the worker's dependencies are raised too. If Redis
+        cannot be reached, nothing is raised: the worker waits.
         """
         if is_importing.get():
             raise ArgumentError(
@@ -308,7 +308,7 @@ class Worker(Declarations, WrongWith):
 
     @property
     def grace(self) -> float:
-        """How many seconds handlers have at a stop that says nothing else."""
+        """How many seconds handlers have at a stop without a ``grace`` of its own."""
         return self._grace
 
     def set_url(self, url: str) -> None:
@@ -350,7 +350,7 @@ class Worker(Declarations, WrongWith):
         crash.
 
         ``owner`` is the ``_owner`` of that worker, ``queues`` its queues if they differ from this worker's. Returns how
-        many values came back. A value that another receiver holds by now is left.
+        many values came back. A value that another receiver holds by now is not touched.
         """
         names = dict.fromkeys([*self.queues, *queues])
         client = self._clients.make()
