@@ -19,7 +19,7 @@ from redisson_dq.wire.keys import NameMapper, QueueKeys, map_name
 
 __all__ = ["ROLES", "acl_words", "commands_of", "needed_to_move"]
 
-_SENT = re.compile(r"(?:redis\.p?call|in_parts)\('([A-Z]+)'(?:, '([A-Z]+)')?")
+_SENT = re.compile(r"(?:redis\.p?call|in_parts|change_nothing)\('([A-Z]+)'(?:, '([A-Z]+)')?")
 _LOOKS = {"exists", "hexists", "memory|usage", "pubsub|numsub", *(name.lower() for name in READING)}
 # A server before these versions does not know these commands, and refuses an ACL that names them.
 _NEWER = {"client|setinfo": (7, 2), "waitaof": (7, 2), "eval_ro": (7, 0), "evalsha_ro": (7, 0)}

@@ -30,7 +30,7 @@ import time_machine
 url, flavour, minutes = sys.argv[1], sys.argv[2], int(sys.argv[3])
 time_machine.travel(datetime.now(timezone.utc) + timedelta(minutes=minutes)).start()
 import redisson_dq
-import redisson_dq
+from redisson_dq._redis.tuning import tuned
 from redisson_dq.codecs import StringCodec
 
 async def asyncio_main():
@@ -92,7 +92,6 @@ def jump(minutes):
 jump(7)
 import redisson_dq
 import redisson_dq.aio
-from redisson_dq._redis.tuning import tuned
 from redisson_dq.codecs import StringCodec
 
 def told(delivery, before):

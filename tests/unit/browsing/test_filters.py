@@ -163,7 +163,7 @@ def test_nothing_is_late_before_its_time_or_elsewhere() -> None:
         ("due < soon", 6, "due is compared with a duration such as 1h, or a time"),
         ("held in (1h, x)", 13, "held is compared with a duration"),
         ("attempts = two", 11, "attempts is compared with a number"),
-        ("state = wating", 8, "expected a state (waiting, ready, in-flight,"),
+        ("state = wating", 8, "expected a state (waiting, parked, ready,"),
         ("not " * 60 + "id", 204, "at most 50 levels are read"),
         ("(" * 60, 51, "at most 50 levels are read"),
         ("id = -" + "9" * 4001, 5, "a number of at most 4,000 digits was expected at 5"),
