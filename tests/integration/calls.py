@@ -659,6 +659,7 @@ _DELAYED = [
         writes=True,
         bad=tuple(_of("set_history", keep) for keep in (0, -1, "x", True, 1.5, timedelta(0))),
     ),
+    _row("history_kept", _of("history_kept"), None, "settings"),
     _row("set_history none", _of("set_history", None), None, *("settings", "events")),
     _row(
         "history", _of("history"), [], "settings", bad=(_of("history", 5), _of("history", ""), _of("history", limit=0))
