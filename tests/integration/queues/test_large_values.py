@@ -145,7 +145,7 @@ CALLS: dict[str, Callable[[Any, Any], int]] = {
     "items": lambda client, delayed: len(delayed.items()),
     "iteration": lambda client, delayed: len(list(delayed)),
     "contains": lambda client, delayed: int(delayed.contains("none")),
-    "peek": lambda client, delayed: len(client.runtime.connections.run(calls.peek(delayed.keys, 5))[1]),
+    "peek": lambda client, delayed: len(client.runtime.connections.run(calls.peek(delayed.keys, 5)).values),
     "the last": lambda client, delayed: len(delayed.poll_last_and_offer_first_to("other")),
 }
 
