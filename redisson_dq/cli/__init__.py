@@ -1,7 +1,7 @@
 """The command line: ``redisson-dq COMMAND``, a module or a folder for each command. ``main`` runs one.
 
-A command uses the public handles, as a user's program does. Nothing else imports from here but the program's entry
-point, ``redisson_dq/__main__.py``, which hears Ctrl-C before anything is imported here.
+A command uses the public handles, as a user's program does. Only the program's entry point imports from here:
+``redisson_dq/__main__.py``, which handles Ctrl-C before anything is imported here.
 """
 
 from typing import TYPE_CHECKING

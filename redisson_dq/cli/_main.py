@@ -133,7 +133,7 @@ def program() -> None:
 
 
 class _Terminated(KeyboardInterrupt):
-    """SIGTERM came. Handled as Ctrl-C is."""
+    """SIGTERM arrived. Handled like Ctrl-C."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -149,7 +149,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             run.arguments = [_in_utf_8(each) for each in (sys.argv[1:] if argv is None else argv)]
             with program.make_context(PROGRAM, list(run.arguments), obj=run) as ctx:
                 code = program.invoke(ctx)
-            # The reader of our output may have left, which its last part would tell too late.
+            # The reader of our output may have left. Without this flush the error would come too late.
             sys.stdout.flush()
             return code if isinstance(code, int) else 0
     except click.exceptions.Exit as error:
@@ -173,7 +173,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _of_the_system(error: OSError | RuntimeError) -> str | None:
-    """What the system does not give. None where the error is a defect."""
+    """The resource that the system refuses. None if the error is a defect."""
     while isinstance(error, RuntimeError) and isinstance(error.__context__, (OSError, RuntimeError)):
         # An event loop that could not begin cannot be closed either.
         error = error.__context__
@@ -193,14 +193,14 @@ def _of_the_system(error: OSError | RuntimeError) -> str | None:
 
 
 def _open_streams() -> None:
-    """Gives a process that was started without a standard stream an empty one. A file that is opened is none then."""
+    """Replaces missing standard streams by empty ones, so that no opened file becomes a standard stream."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
 
 
 def _in_utf_8(argument: str) -> str:
-    """The argument as Redis has names, also where the locale has another encoding, such as that of LC_ALL=C."""
+    """The argument in UTF-8, as names in Redis are, even if the locale has another encoding, such as with LC_ALL=C."""
     try:
         return os.fsencode(argument).decode("utf-8") if not argument.isascii() else argument
     except UnicodeError:

@@ -68,6 +68,6 @@ def command(
         told: AclDocument = {"role": role, "user": user or role, "queues": list(queues), "words": words}
         output.document(**told)
     else:
-        # A line for redis-cli, whatever the width of the terminal.
+        # A line for redis-cli, not folded to the width of the terminal.
         say(" ".join(shlex.quote(word) for word in words), lines=True)
     return 0

@@ -127,7 +127,7 @@ def _serve(uvicorn: Any, config: Any) -> None:
             say(f"dashboard at http://{shown}:{address[1]}/")
 
     server.startup = announced
-    # uvicorn has ended by then, and tells the signal on.
+    # uvicorn has ended by then, and raises the signal again.
     with contextlib.suppress(KeyboardInterrupt):
         server.run()
 

@@ -1,4 +1,4 @@
-"""What ``redisson-dq exporter --due-within`` adds to its pages: the work of the next seconds."""
+"""The addition of ``redisson-dq exporter --due-within`` to its pages: the work of the next seconds."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class DemandPage:
         yield from demand_families(self._found())
 
     def document(self) -> Mapping[str, Any]:
-        """By queue, as JSON has it."""
+        """The demand by queue, as JSON."""
         return {"queues": {name: {"items": each.items, **attrs.asdict(each)} for name, each in self._found().items()}}
 
     def _found(self) -> Mapping[str, Demand]:

@@ -108,7 +108,7 @@ def _spread(kind: str, count: int, first: float, last: float, order: random.Rand
 
 
 def _clock(look: Any, shown_url: str) -> tuple[float, float]:
-    """By how many ms the clock of the server is ahead of the counter here, and the error: half a round trip."""
+    """How many ms the server's clock is ahead of the local counter, and the error: half a round trip."""
     import redis
 
     from redisson_dq.admin.refusals import translate
@@ -127,7 +127,7 @@ def _clock(look: Any, shown_url: str) -> tuple[float, float]:
 
 
 def _offer(delayed: Any, singles: list[_Item], many: list[_Item]) -> None:
-    """The producer: its calls give the due times."""
+    """The producer: its calls return the due times."""
     for item in singles:
         item.due_ms = delayed.offer(item.value, item.delay).due.timestamp() * 1000
     if many:

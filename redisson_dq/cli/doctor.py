@@ -62,7 +62,7 @@ def command(
     classes: tuple[str, ...],
     output: Output,
 ) -> int:
-    """Runs the checks that were asked for; the report's exit code."""
+    """Runs the requested checks, and returns the report's exit code."""
     from redisson_dq.doctor import CHECKS, diagnose
 
     if list_checks:
@@ -87,7 +87,7 @@ def command(
 def _codec(name: str) -> Codec:
     from redisson_dq.browsing.values import make_codec
 
-    # One that reads no class that nobody has declared, as a consumer has it.
+    # A codec that refuses undeclared classes, as in a consumer.
     return make_codec(name, generic=False)
 
 

@@ -19,7 +19,7 @@ from redisson_dq.errors import ArgumentError
 
 __all__ = ["command"]
 
-# Beside the alerts of the package.
+# Stored beside the alerts of the package.
 _FOLDER = Path(__file__).parents[1] / "prometheus"
 
 
@@ -79,7 +79,7 @@ def command(
     from redisson_dq.prometheus import Collector
     from redisson_dq.prometheus.demand import HandlingTimes
 
-    # A Redis that is away now may come later.
+    # A Redis that is away now may come back later.
     client = unopened(url, {"redisson_config": redisson_config})
     try:
         collector = Collector(client, queues, timeout=timeout, most=most)
@@ -99,7 +99,7 @@ def command(
         finally:
             server.close()
     except KeyboardInterrupt:
-        # Also for SIGTERM, by which a service is stopped.
+        # Also for SIGTERM, which stops services.
         return 0
     finally:
         client.close()

@@ -35,7 +35,7 @@ _PLAIN: dict[Any, _Schema] = {
     float: {"type": "number"},
     str: {"type": "string"},
     timedelta: {"type": "number", "description": "In seconds."},
-    # Validators need not look at formats. They look at patterns.
+    # Validators may ignore formats, but not patterns.
     datetime: {
         "type": "string",
         "format": "date-time",
@@ -110,7 +110,7 @@ class Derived:
         if mark is not None:
             fields |= {name: _type_of_property(kind, name) for name in mark.properties} | mark.types
         texts = _texts_of(kind)
-        # Where no field has a text of its own, the class tells of its fields.
+        # If no field has its own text, the class describes its fields.
         text = _docstring_of(kind)
         told = _first_part(text) if texts else _all_parts(text)
         return {
@@ -158,7 +158,7 @@ def _all_parts(text: str) -> str:
 
 
 def _texts_of(kind: Any) -> dict[str, str]:
-    """The texts that are below the fields of a class and of those above it."""
+    """The texts below the fields of a class and of its base classes."""
     classes = _classes_of(kind.__module__)
     if kind.__name__ not in classes:
         return {}

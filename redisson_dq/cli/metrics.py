@@ -1,4 +1,4 @@
-"""Serves metrics over HTTP: ``/metrics``, in the form that the asker understands."""
+"""Serves metrics over HTTP: ``/metrics``, in the format that the client accepts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def check_installed(what: str) -> None:
 
 
 class MetricsServer:
-    """Serves the page from its making to :meth:`close`."""
+    """Serves the page from its creation until :meth:`close`."""
 
     def __init__(
         self,
@@ -36,9 +36,9 @@ class MetricsServer:
         hosts: Iterable[str] = (),
         documents: Mapping[str, Callable[[], object]] | None = None,
     ) -> None:
-        """``collect`` gives all families, and may take long. ``documents`` are served as JSON, by their paths.
+        """``collect`` returns all families, and may take long. ``documents`` are served as JSON, by their paths.
 
-        Raises RedissonDQError where the port cannot be opened.
+        Raises RedissonDQError if the port cannot be opened.
         """
         from prometheus_client import CollectorRegistry
 
@@ -49,7 +49,7 @@ class MetricsServer:
 
     @property
     def port(self) -> int:
-        """The port, also where 0 left the choice to the system."""
+        """The port, even if the system chose it for 0."""
         return self._port.number
 
     def close(self) -> None:
@@ -59,7 +59,7 @@ class MetricsServer:
         from prometheus_client.exposition import choose_encoder
 
         encode, content_type = choose_encoder(headers.get("accept", ""))
-        # Somebody else asks at the same time.
+        # Another request is served at the same time.
         return HttpAnswer(HTTPStatus.OK, await asyncio.to_thread(encode, self._registry), content_type)
 
 

@@ -61,7 +61,7 @@ _KEPT = (
 )
 
 
-# The fields of a plan in a journal, with the types that JSON gives them.
+# The fields of a plan in a journal, with their JSON types.
 _TYPES: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(_KEPT, (str, type(None))),
     **dict.fromkeys(("queue", "from_server", "to_server"), (str,)),
@@ -71,7 +71,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 
 
 def _is_one(value: object, kinds: tuple[type, ...]) -> bool:
-    """Whether a value has one of these types, and its texts are some that UTF-8 can hold."""
+    """Whether a value has one of these types, and its texts can be encoded in UTF-8."""
     texts = value if isinstance(value, list) else [value] if isinstance(value, str) else []
     if not all(isinstance(each, str) and each.isprintable() for each in texts):
         return False
@@ -80,7 +80,7 @@ def _is_one(value: object, kinds: tuple[type, ...]) -> bool:
 
 @attrs.frozen(kw_only=True)
 class _Wanted:
-    """The options that say where the items go."""
+    """The options that determine the target of the items."""
 
     queue: str
     to_name: str | None
@@ -224,7 +224,7 @@ def command(
 
 def _is_unmoved(client: Any, targets: Sequence[QueueSite]) -> bool:
     """Whether items wait in one of the queues, and no client has it open to move them."""
-    # The migration has had the queues open itself. Its subscription ends a moment later.
+    # The migration itself has had the queues open. Its subscription ends a moment later.
     for pause in _UNTIL_UNSUBSCRIBED:
         time.sleep(pause)
         waiting = [each for each in client.stats(*(each.name for each in targets)).values() if each.waiting]
@@ -248,7 +248,7 @@ def _wanted(options: dict[str, Any], resumed: Journal | None, to_url: str | None
 
 
 def _check_servers(resumed: Journal, servers: dict[str, str], is_allowed: bool) -> None:
-    """The journal's counts of batches hold for its two servers: on others a batch may be missing, or come twice."""
+    """The journal's numbers of batches are only valid for its two servers: elsewhere a batch may be lost or doubled."""
     from redisson_dq.admin.names import may_be_one
 
     for name, option in (("from_server", "--url"), ("to_server", "--to-url")):
@@ -277,7 +277,7 @@ def _new_id() -> str:
 
 @contextlib.contextmanager
 def _both(server: Server, to_url: str | None) -> Iterator[tuple[Any, Any]]:
-    """The clients of the two servers; one client where they are one."""
+    """The clients of the two servers; the same client if the servers are the same."""
     with server.client() as client:
         refuse_part_of_cluster(client)
         if to_url is None:

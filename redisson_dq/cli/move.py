@@ -1,4 +1,4 @@
-"""``redisson-dq move``: transfers due items and consumes nothing, once or beside the services that own the queues."""
+"""``redisson-dq move``: transfers due items without consuming, once or alongside the services that own the queues."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-# New queues are looked for so often, in seconds.
+# The interval of searches for new queues, in seconds.
 _LOOK_EVERY = 60.0
 
 
@@ -97,7 +97,7 @@ def _follow(
     from redisson_dq.sidecar import Sidecar
 
     set_up("INFO")
-    # A Redis that is away now may come later.
+    # A Redis that is away now may come back later.
     with interruptible_sleep() as sleep, server.client() as client:
         sidecar, health = Sidecar(client, queues, partitions), None
         try:
@@ -111,7 +111,7 @@ def _follow(
                     _tell(output, {"moving": name, "health_port": None}, f"moving {name}")
                 sleep(_LOOK_EVERY)
         except KeyboardInterrupt:
-            # Also for SIGTERM, by which a service is stopped.
+            # Also for SIGTERM, which stops services.
             return FINE
         finally:
             if health is not None:
@@ -137,7 +137,7 @@ def _health_port(sidecar: Sidecar, host: str, port: int, hosts: tuple[str, ...])
         return HttpAnswer(HTTPStatus.OK, b"{}\n")
 
     async def ready(headers: Mapping[str, str]) -> HttpAnswer:
-        # Callers at one time share one question.
+        # Concurrent callers share one request.
         found = await asyncio.to_thread(sidecar.health)
         status = HTTPStatus.OK if found.is_well else HTTPStatus.SERVICE_UNAVAILABLE
         return HttpAnswer(status, json.dumps(found.to_dict()).encode() + b"\n")

@@ -34,6 +34,6 @@ def command(name: str, count: int, prefix: str | None, output: Output) -> int:
         output.document(**told)
         return FINE
     for each in names:
-        # Programs get the names as they are.
+        # Programs get the names unescaped.
         say(each) if sys.stdout.isatty() else print(each)
     return FINE

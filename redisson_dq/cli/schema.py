@@ -22,7 +22,7 @@ __all__ = ["command"]
 @click.option("--strict", is_flag=True, help="Allow no field that this release does not know.")
 def command(words: tuple[str, ...], strict: bool) -> int:
     """Prints the schema, or the names."""
-    # With the types of all commands come all that the commands use.
+    # Importing the types of all commands imports everything that the commands use.
     from redisson_dq.cli.documents.table import DOCUMENTS
     from redisson_dq.cli.json_schemas import schema_of, strict_schema
 

@@ -1,9 +1,10 @@
-"""An HTTP port that a command opens: probes today, and every port to come.
+"""An HTTP port that a command opens, such as for probes or metrics.
 
-A port answers GET and HEAD from one thread, one request for each connection. Nobody can hold it by being slow: a
+A port answers GET and HEAD from one thread, one request for each connection. A slow client cannot block it: a
 connection has :data:`SECONDS` in all, a port has :data:`MOST` connections, and a newer one replaces the oldest. A
-prober that sends its request at once is answered beside any number of others. The last descriptors of the process are
-left to its other work. Each header Host has to name an address, or a name that no page of another site can point here.
+client that sends its request at once is answered, however many others are connected. The last descriptors of the
+process are left for its other work. The header Host must be an address, or a name that no page of another site can
+point here.
 """
 
 from __future__ import annotations
@@ -36,12 +37,12 @@ MOST = 32
 SECONDS = 5.0
 #: The longest request line and headers that are read, in bytes.
 LONGEST_HEAD = 8192
-#: How many descriptors of the process are kept for its other work. A port that reaches them has one connection.
+#: How many descriptors of the process are reserved for its other work. A port that reaches them has one connection.
 HEADROOM = 16
 
 # How long a port waits for a descriptor when it has no connection to close.
 _NO_DESCRIPTOR = 0.1
-# So much is read of a connection after its answer, in pieces of 4 KB.
+# How much is read of a connection after its response, in pieces of 4 KB.
 _LAST_PIECES = 16
 _END_OF_HEAD = re.compile(rb"\r?\n\r?\n")
 _REQUEST_LINE = re.compile(r"([A-Z]+) (\S+) HTTP/1\.[01]")
@@ -49,23 +50,23 @@ _REQUEST_LINE = re.compile(r"([A-Z]+) (\S+) HTTP/1\.[01]")
 
 @attrs.frozen
 class HttpAnswer:
-    """An answer. ``body`` is JSON unless ``type`` names another type."""
+    """A response. ``body`` is JSON unless ``type`` names another type."""
 
     status: HTTPStatus
     body: bytes
     type: str = "application/json"
 
 
-#: The function that answers a path. It gets the request's headers by their names in small letters, and runs in the
-#: port's loop, so it must not block.
+#: The function that answers a path. It gets the request's headers by lower-case name, and runs in the port's loop, so
+#: it must not block.
 Route = Callable[[Mapping[str, str]], Awaitable[HttpAnswer]]
 
 
 class Port:
-    """Serves its routes, by their paths, from the making to :meth:`close`."""
+    """Serves its routes, by path, from its creation until :meth:`close`."""
 
     def __init__(self, what: str, host: str, port: int, routes: Mapping[str, Route], hosts: Iterable[str] = ()) -> None:
-        """``what`` is the port's name in errors. ``hosts`` are names by which clients may come, or ``*`` for any.
+        """``what`` is the port's name in errors. ``hosts`` are host names that clients may use, or ``*`` for any.
 
         Without them, a port of this machine answers to this machine's own names and addresses, and any other port to
         addresses, names without a dot and ``host``. Raises RedissonDQError when the port cannot be opened.
@@ -74,16 +75,16 @@ class Port:
         self._hosts = frozenset(each.lower() for each in (*hosts, host.strip("[]")) if each)
         #: The tasks that serve connections, the oldest first.
         self._open: list[asyncio.Task[None]] = []
-        #: Those whose request was read, and not answered yet.
+        #: The connections whose request was read and not answered yet.
         self._answering: set[asyncio.Task[None]] = set()
         with contextlib.ExitStack() as undo:
             try:
                 self._listener = undo.enter_context(_listener(host, port))
                 self._is_local = is_loopback(str(self._listener.getsockname()[0]))
-                # For the answer to one connection when the process has no other descriptor.
+                # A reserve to answer one connection when the process has no other descriptor.
                 self._spare: int | None = os.dup(self._listener.fileno())
                 undo.callback(os.close, self._spare)
-                # Whatever loop the user's program prefers.
+                # The standard loop, whichever loop the user's program prefers.
                 self._loop = asyncio.SelectorEventLoop()
                 undo.callback(self._loop.close)
                 self._thread = threading.Thread(target=self._run, name=f"redisson_dq-{what}", daemon=True)
@@ -117,7 +118,7 @@ class Port:
     async def _accept(self) -> None:
         try:
             while True:
-                # Without a descriptor the system refuses to accept whether or not somebody connects.
+                # Without a free descriptor, accept fails even if nobody connects.
                 await self._somebody_connects()
                 try:
                     connection, _ = self._listener.accept()
@@ -163,7 +164,7 @@ class Port:
         task.add_done_callback(ended)
 
     def _drop_one(self) -> asyncio.Task[None]:
-        """Closes the oldest connection. One that is being answered is kept while there are others."""
+        """Closes the oldest connection. Connections that are being answered are closed last."""
         task = next((each for each in self._open if each not in self._answering), self._open[0])
         self._open.remove(task)
         task.cancel()
@@ -192,7 +193,7 @@ class Port:
             finally:
                 self._answering.remove(task)
             connection.shutdown(socket.SHUT_WR)
-            # A close with something unread resets the connection, and the answer might not be read.
+            # Closing with unread data resets the connection, and the response might be lost.
             for _ in range(_LAST_PIECES):
                 if not await self._loop.sock_recv(connection, 4096):
                     return
@@ -282,7 +283,7 @@ def _leaves_headroom(descriptor: int) -> bool:
 def _listener(host: str, port: int) -> socket.socket:
     """A socket that listens at an address, or at the address of a name. "::" takes IPv4 too on most systems."""
     found = socket.getaddrinfo(host.strip("[]") or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    # Of a name that has both kinds of addresses, IPv4 is meant.
+    # For a name with both kinds of addresses, IPv4 is used.
     family, kind, protocol, _, address = min(found, key=lambda each: each[0] is not socket.AF_INET)
     made = socket.socket(family, kind, protocol)
     try:

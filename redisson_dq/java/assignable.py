@@ -21,7 +21,7 @@ __all__ = ["parts_are_assignable", "type_fits", "value_is_assignable"]
 _LISTS = (list, tuple)
 _SETS = (set, frozenset, OrderedSet, Elements)
 _MAPS = (dict, Entries)
-#: The beginnings of names of types that no collection is.
+#: The prefixes of names of types that are not collections.
 _NO_COLLECTIONS = (
     *("java.time.", "java.math.", "java.net.", "java.util.UUID", "java.util.Date"),
     *("java.lang.Number", "java.lang.CharSequence", "java.lang.Comparable"),
@@ -37,7 +37,7 @@ _HOLDS: dict[str, tuple[type, ...]] = {
 }
 
 
-#: The types with one Python type. A bool is not a number.
+#: The types that have a single Python type. A bool is not a number.
 _PLAIN: dict[str, type] = {
     **dict.fromkeys(("java.lang.String", "char", "java.lang.Character"), str),
     **dict.fromkeys(("boolean", "java.lang.Boolean"), bool),

@@ -2,7 +2,7 @@
 
 Each row of the table names a declared Java type, and the Python types whose plain values become it. ``int`` in the
 table is any int except a bool. An int with a Java type of its own is included: ``Long(5)`` where a Short is declared
-becomes a Short. The conversion loses nothing, except that two types round: a Float has 32 bits, a Date milliseconds.
+becomes a Short. Conversions are exact, except that two types round: a Float has 32 bits, a Date milliseconds.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The Python classes that are declared as Java classes. A declaration is known here by its protocol.
 
-A declaration looks up other declarations: those of its superclass and of the types of its fields. So the table stands
-below the declarations, and imports form no circle. The codecs ask :mod:`redisson_dq.java.registry`, which knows the
-declarations themselves.
+A declaration looks up other declarations: those of its superclass and of the types of its fields. So the table is in a
+lower layer than the declarations, and there are no circular imports. The codecs ask :mod:`redisson_dq.java.registry`,
+which knows the declarations themselves.
 """
 
 from __future__ import annotations

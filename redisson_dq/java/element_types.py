@@ -1,4 +1,4 @@
-"""The types of the elements of a collection, as a declared type and the class of the collection tell them."""
+"""The types of the elements of a collection, from a declared type and the class of the collection."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def element_types(declaration: Declaration, declared: Signature) -> tuple[Signat
     """The types of the elements, or of keys and values, of a subclass of a collection in such a place."""
     if declared.name == declaration.name:
         return _elements_with(declaration, declared.arguments)
-    # List<Order> says what Tags<T> is there.
+    # List<Order> determines T in Tags<T>.
     found = variables_in(declaration.elements, declared_elements(declared))
     return _elements_with(declaration, tuple(found.get(name, OBJECT) for name in declaration.parameters))
 

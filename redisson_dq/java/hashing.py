@@ -1,7 +1,7 @@
 """The iteration order of Java's hash tables, for classes whose hashCode is known.
 
 Java writes a HashSet in the order of its table. A Python set is written in the same order, so both give the same bytes.
-Elements whose hashCode is not known are sorted by their values alone. Either way the order is the same in every
+Elements whose hashCode is not known are sorted only by their values. Either way the order is the same in every
 process.
 """
 

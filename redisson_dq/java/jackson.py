@@ -42,8 +42,8 @@ def _fields(said: Iterable[str]) -> tuple[str, ...]:
 
 @attrs.frozen(eq=False)
 class Json:
-    """The annotations of Jackson on a Java class, for ``java_class(json=...)``. Fields and constants are given
-    by Java's names.
+    """The annotations of Jackson on a Java class, for ``java_class(json=...)``. Fields and constants are given by their
+    Java names.
 
     ``names``: the names in JSON that differ, as ``@JsonProperty`` and ``@JsonNaming`` give them. Of an enum they are
     those of its constants, which may be numbers. ``aliases``: further names under which a value is read. ``ignored``:

@@ -40,7 +40,7 @@ __all__ = ["Place", "field_places", "noted_arguments", "place_named", "place_of"
 
 _OBJECT = "java.lang.Object"
 _NONE = type(None)
-#: Of the classes that hold one type only: that type.
+#: The classes that hold only one type, with that type.
 _INNER = {
     AtomicBoolean: "boolean",
     AtomicInteger: "int",
@@ -60,7 +60,7 @@ class Place:
     def __init__(self, signature: Signature) -> None:
         self.name = signature.name
         self._signature = signature
-        #: The places of its parts: of an array's elements, or of its type arguments.
+        #: The places of its parts: an array's elements, or its type arguments.
         self._arguments = tuple(map(place_of, _parts_of(signature)))
         self.exact = self._exact()
         #: The plain collection that it holds, if there is one that its parts alone decide on.
@@ -82,7 +82,7 @@ class Place:
         return dict if count == 2 and any(self._arguments) and holds(self.name, {}) else None
 
     def holds_all(self, values: Collection[Any]) -> bool:
-        """Whether it holds all of these as they are, as far as their types alone tell. O(n)"""
+        """Whether it holds all of these unchanged, judging only by their types. O(n)"""
         return set(map(type, values)) <= self.exact
 
     def shallow(self, value: Any) -> Any:
@@ -129,7 +129,7 @@ class Place:
         if not all(map(may_hold, declared_elements(self._signature), declaration.elements)):
             raise Misfit(value, self._signature.source)
         if len(declaration.elements) == 1 and self._arguments[0] is not None and not isinstance(value, Entries):
-            # Of an interface nobody knows here what its objects are beside it.
+            # The other types of an interface's objects are not known here.
             name, own = self._arguments[0].name, declaration.elements[0]
             is_unknown = own.variable is None and own.name != name and not is_jdk(own.name)
             if is_unknown and declaration_of(own.name) is None:

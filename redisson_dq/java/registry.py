@@ -23,7 +23,7 @@ def register(declaration: Declaration) -> None:
 
 
 def generation() -> int:
-    """Another number whenever a class was declared: a name may stand for another class then."""
+    """A number that changes whenever a class is declared, as a name may then stand for another class."""
     return _generation
 
 

@@ -1,4 +1,4 @@
-"""Collections whose elements are put into places of a declared type: themselves where all fit, else copies."""
+"""Collections whose elements are put into places of a declared type: the originals if all fit, otherwise copies."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _Part(Protocol):
 
 
 def inside(place: _Part | None, value: Any, notes: Notes, *steps: Any) -> Any:
-    """The value as one of the place's type. An error tells the ``steps`` to it."""
+    """The value as one of the place's type. An error has the ``steps`` to it."""
     if place is None or type(value) in place.exact:
         return value
     try:

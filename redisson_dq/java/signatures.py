@@ -64,7 +64,7 @@ OBJECT = Signature("java.lang.Object")
 
 @attrs.frozen
 class JavaType:
-    """The Java type of a field, where the annotation alone would pick another.
+    """The Java type of a field, if the annotation would select another one.
 
     Example: ``Annotated[..., JavaType("java.util.LinkedList<java.lang.String>")]``. The name is written as in Java
     source, nested classes with ``$``. If it has no type arguments, those of the annotation are used:

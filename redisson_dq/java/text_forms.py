@@ -87,7 +87,7 @@ def uri(text: str) -> values.Uri:
 
 
 def _is_server(authority: str) -> bool:
-    """Whether it is one with an address of IPv6."""
+    """Whether the host is an IPv6 address."""
     found = _SERVER.fullmatch(authority)
     return found is not None and _is_ipv6(found[1])
 

@@ -15,11 +15,11 @@ from redisson_dq.errors import ArgumentError
 
 __all__ = ["ReadZone", "fixed_offset", "no_java_zone", "read_time_zone", "time_zone_id", "zone_id", "zone_info"]
 
-#: Zones of the tz database that Java has not, and those that it reads as others.
+#: Zones of the tz database that Java lacks, and those that it reads as others.
 _NOT_IN_JAVA = frozenset(
     ("EST", "HST", "MST", "Factory", "ROC", "localtime", "posixrules", "GMT+0", "GMT-0", "UTC+0", "UTC-0")
 )
-#: The ids that java.util.TimeZone alone has.
+#: The ids that only java.util.TimeZone has.
 _SHORT = frozenset(
     (
         *("ACT", "AET", "AGT", "ART", "AST", "BET", "BST", "CAT", "CNT", "CST", "CTT", "EAT", "ECT", "EST", "HST"),
@@ -87,7 +87,7 @@ def zone_id(zone: str) -> str:
 def time_zone_id(zone: str) -> str:
     """The id of a ``java.util.TimeZone``, as Java writes it. Raises ArgumentError if no JVM has it.
 
-    Java takes GMT where it does not know an id.
+    Java uses GMT for an unknown id.
     """
     if zone in _SHORT or (zone not in _NOT_IN_JAVA and _is_region(zone)):
         return zone

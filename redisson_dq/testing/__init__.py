@@ -1,6 +1,7 @@
 """Tests of programs that use delayed queues: months in milliseconds, on a real Redis.
 
-Nothing here imitates anything. The server is real, and the scripts are the library's own. The clock is the test's::
+Nothing here is simulated except the clock: the server is real, and the scripts are the library's own. The test controls
+the clock::
 
     with EmbeddedServer() as server, TestClock(server.url) as clock:
         client = redisson_dq.connect(server.url)
@@ -8,7 +9,7 @@ Nothing here imitates anything. The server is real, and the scripts are the libr
         clock.advance(days=30)
         assert client.blocking_queue("orders").poll() == "order-42"
 
-pytest loads the plugin in here in every run. So everything is imported when it is first asked for.
+pytest loads the plugin in this package in every run, so everything is imported on first use.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Assertions about queues, through their codecs. Those on asyncio are awaited."""
+"""Assertions about queues, through their codecs. For asyncio queues, they are awaited."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from redisson_dq.wire.request import Request
 __all__ = ["assert_dead", "assert_not_offered", "assert_offered", "assert_settled", "offered"]
 
 _MISSING: Any = object()
-# How many items are looked at, and this many are listed.
+# How many items are examined, and how many are listed.
 _MOST, _MOST_DEAD, _LISTED = 10_000, 1_000, 20
-#: A delay is read after the offer. Without a test's clock, time has gone on by then.
+#: A delay is read after the offer. Without a test clock, some time has passed by then.
 _TOLERANCE = timedelta(seconds=1)
 
 
@@ -46,20 +46,20 @@ def assert_offered(
     id: str | None = None,
     context: Mapping[str, str] | None = None,
 ) -> Any:
-    """Asserts that exactly one waiting item is like this, and returns it.
+    """Asserts that exactly one waiting item matches, and returns it.
 
     - ``delayed``: a delayed queue, one in partitions, or several queues that have one such item together
-    - ``value``: an equal value, or a function of the value that says whether it is the one
+    - ``value``: an equal value, or a function that returns whether a value matches
     - ``fields``: fields or keys that the value has, with their values
-    - ``delay``: in how much time it is due: a timedelta, seconds, or ``pytest.approx`` of one
+    - ``delay``: the time until it is due: a timedelta, seconds, or ``pytest.approx`` of one
     - ``id``: the name of the item
-    - ``context``: words that its ``context=`` has
+    - ``context``: entries that its ``context=`` contains
 
     For example::
 
         assert_offered(delayed, fields={"order": 42}, delay=timedelta(minutes=30))
 
-    Raises AssertionError for none, and for several, with the items in due order and the differences of the nearest.
+    Raises AssertionError if none or several match. It lists the items in due order, and how the nearest one differs.
     """
     return play(_one_offered(delayed, _Likeness(value, fields, delay, id, context)))
 
@@ -73,12 +73,12 @@ def assert_not_offered(
     id: str | None = None,
     context: Mapping[str, str] | None = None,
 ) -> Any:
-    """Asserts that no waiting item is like this; without more arguments, that nothing waits."""
+    """Asserts that no waiting item matches; without further arguments, that nothing waits."""
     return play(_none_offered(delayed, _Likeness(value, fields, delay, id, context)))
 
 
 def assert_settled(queue: Any) -> Any:
-    """Asserts that nothing is left to be done: no value waits, is ready, in flight, dead or undecodable.
+    """Asserts that no work is left: no value is waiting, ready, in flight, dead or undecodable.
 
     ``queue`` is a handle of any kind, or several. Recurring offers may go on. Raises AssertionError with the figures,
     and with the items and dead letters that the handle can list.
@@ -95,7 +95,7 @@ def assert_dead(
     id: str | None = None,
     context: Mapping[str, str] | None = None,
 ) -> Any:
-    """Asserts that exactly one dead letter is like this, and returns it.
+    """Asserts that exactly one dead letter matches, and returns it.
 
     ``reason`` is a part of the letter's reason. The other arguments are as for :func:`assert_offered`. Raises
     AssertionError with all dead letters.
@@ -209,7 +209,7 @@ class _NoValue:
 
 @attrs.frozen(eq=False)
 class _Likeness:
-    """How an item has to be. All that is None or missing may be anything."""
+    """The expected properties of an item. Any property that is None or missing matches everything."""
 
     value: Any
     fields: Mapping[str, Any] | None
@@ -219,7 +219,7 @@ class _Likeness:
     reason: str | None = None
 
     def differences(self, row: _Listing) -> Iterator[str]:
-        """The respects in which a row is not like this, in words."""
+        """The differences of a row from the expectation, in words."""
         if self.value is not _MISSING and not self._is_value(row.value):
             yield f"value: {row.value!r}"
         for name, wanted in (self.fields or {}).items():
@@ -261,7 +261,7 @@ def _is_delay(left: timedelta | None, wanted: Any) -> bool:
     if isinstance(wanted, (int, float)):
         wanted = timedelta(seconds=wanted)
     if isinstance(wanted, timedelta):
-        # Time may only have gone on since the offer.
+        # Only some time may have passed since the offer.
         return timedelta(0) <= wanted - left < _TOLERANCE
     return bool(left == wanted or left.total_seconds() == wanted)
 

@@ -1,4 +1,4 @@
-"""A database of its own for a test: claimed while it is empty, emptied at the end."""
+"""A private database for a test: claimed while it is empty, emptied at the end."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["NotForTestsError", "check_url", "claim", "empty", "name_in", "reachi
 
 _SCHEMES = ("redis://", "rediss://", "unix://")
 _NAME = "redisson-dq-test-clock"
-# A test that was killed leaves its mark. It ends by itself, in seconds.
+# A killed test leaves its mark, which expires after this many seconds.
 _MARKED = 86_400
-# How many keys are named, and this many are removed at once.
+# How many keys are named in an error, and how many are removed at once.
 _NAMED, _AT_ONCE = 3, 500
 
 
 class NotForTestsError(RedissonDQError):
-    """The server holds something that no test has made, or another test's clock runs in the database."""
+    """The server has data that no test has made, or another test clock runs in the database."""
 
 
 _CLAIM = f"""\
@@ -49,7 +49,7 @@ def check_url(url: str) -> None:
 
 @contextlib.contextmanager
 def reaching(url: str) -> Iterator[None]:
-    """Raises RedisConnectionError where no Redis answers, RedisReplyError where it refuses the login or a command."""
+    """Raises RedisConnectionError if no Redis answers, RedisReplyError if it refuses the login or a command."""
     shown = without_password(url)
     try:
         yield
@@ -63,12 +63,12 @@ def reaching(url: str) -> Iterator[None]:
 
 
 def name_in(url: str) -> str:
-    """The name of the connection that moves the time. A connection is in another database when it tells its name."""
+    """The name of the connection that moves the time. The connection is in another database when it sets its name."""
     return f"{_NAME}-{redis.Redis.from_url(url).connection_pool.connection_kwargs.get('db') or 0}"
 
 
 def claim(admin: redis.Redis, url: str) -> bool:
-    """Marks the database as one of tests. Whether it was marked before. Raises NotForTestsError.
+    """Marks the database as used by tests. Returns whether it was already marked. Raises NotForTestsError.
 
     Each database of the server has to be empty or marked.
     """
@@ -94,7 +94,7 @@ def claim(admin: redis.Redis, url: str) -> bool:
 
 
 def _check_alone(admin: redis.Redis, url: str) -> None:
-    """Raises NotForTestsError where another clock moves the time of the database."""
+    """Raises NotForTestsError if another clock controls the time of the database."""
     own, name = admin.client_id(), name_in(url)
     if any(each["name"] == name and int(each["id"]) != own for each in admin.client_list()):
         raise NotForTestsError(
@@ -113,7 +113,7 @@ def _refusal(url: object, number: int, admin: Any) -> str:
 
 
 def empty(admin: redis.Redis, *, keeps: tuple[str, ...] = (MARK_KEY,)) -> None:
-    """Removes all that tests have made in the database. It was empty when it was claimed."""
+    """Removes everything that tests have made in the database. It was empty when it was claimed."""
     if not admin.exists(MARK_KEY):
         return
     found = [key for key in admin.scan_iter(count=_AT_ONCE) if key not in (*OWN_KEYS, MARK_KEY)]

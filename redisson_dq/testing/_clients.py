@@ -1,4 +1,4 @@
-"""The clients of this library that are connected to a database, in whatever process they are."""
+"""The clients of this library that are connected to a database, from any process."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ __all__ = ["clients_in", "is_soon"]
 
 # The name of a connection: its client, and its purpose.
 _CLIENT = re.compile(r"(?:^|/)redisson-dq/[^/]+/([^/@+]+)[^/]*/")
-# Redis notices within this time that a connection was opened or closed, in seconds.
+# Redis registers that a connection was opened or closed within this time, in seconds.
 _NOTICED = 1.0
 
 
 def clients_in(admin: redis.Redis) -> dict[int, str]:
-    """By Redis's number of each connection to the database of ``admin``: the name of its client."""
+    """The name of the client of each connection to the database of ``admin``, by Redis's connection id."""
     number = str(admin.connection_pool.connection_kwargs.get("db") or 0)
     rows = [each for each in admin.client_list() if each["db"] == number]
     return {int(each["id"]): found[1] for each in rows if (found := _CLIENT.search(each["name"]))}
 
 
 def is_soon(is_so: Callable[[], bool]) -> bool:
-    """Whether something about connections is so, as soon as Redis has noticed all that was done."""
+    """Whether a condition about connections holds, once Redis has registered all changes."""
     deadline = SYSTEM.monotonic() + _NOTICED
     while not (found := is_so()) and SYSTEM.monotonic() < deadline:
         time.sleep(0.01)

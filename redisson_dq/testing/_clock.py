@@ -1,4 +1,4 @@
-"""The clock of a test: time goes on when the test says so, for the clients and for the scripts of their server."""
+"""The clock of a test: time passes when the test says so, for the clients and for the scripts of their server."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from redisson_dq.testing._waits import Alarms, ClockOfAlarms, TimedAlarm, TimedT
 
 __all__ = ["AioClock", "TestClock"]
 
-# The monotonic time of a client at the beginning: arbitrary, far from zero as that of a machine.
+# The monotonic time of a client at the beginning: arbitrary and far from zero, like a machine's.
 _BEGINNING_US = 1_000_000_000_000
 _DAY = 86_400.0
 _IN_A_HANDLER = (
@@ -45,14 +45,16 @@ _IN_A_HANDLER = (
 
 
 class TestClock(OnlyWith, ClockOfAlarms):
-    """The time of a test. It stands still until the test lets it go on.
+    """The time of a test. It stands still until the test advances it.
 
-    A context manager. Clients that are made inside follow it, on threads and on asyncio: delays, leases, retries,
-    ``take(timeout=)``, all that waits. The scripts of their server follow it too. No clock of the machine is changed.
+    A context manager. Clients that are created inside follow it, for threads and for asyncio: delays, leases, retries,
+    ``take(timeout=)``, and all other waits. The scripts of their server follow it too. The machine's clock is not
+    changed.
 
-    - ``url``: a Redis that holds nothing, or things that tests have made. The clock empties its database at both ends.
+    - ``url``: a Redis that is empty, or only has data of tests. The clock empties its database at the beginning and the
+      end.
     - ``start``: the time at the beginning, the machine's by default; whole milliseconds.
-    - ``patience``: for how many seconds of real time it waits until nothing goes on any more.
+    - ``patience``: how many seconds of real time it waits until all activity has ended.
 
     For example::
 
@@ -62,11 +64,11 @@ class TestClock(OnlyWith, ClockOfAlarms):
             clock.advance(days=30)
             assert client.blocking_queue("orders").poll() == "a"
 
-    Under a Sentinel ``url`` is that of the master. Raises NotForTestsError for a server that holds anything else.
+    With Sentinel, ``url`` is the URL of the master. Raises NotForTestsError for a server that has any other data.
     Raises ArgumentError for another kind of URL, and for the URL of faults, which would stop the clock too.
     """
 
-    # No class of tests, though pytest takes it for one by its name.
+    # Not a test class, though pytest would take it for one by its name.
     __test__ = False
 
     def __init__(self, url: str, *, start: datetime | None = None, patience: float = 10.0) -> None:
@@ -83,7 +85,7 @@ class TestClock(OnlyWith, ClockOfAlarms):
         self._rest = Rest(self._alarms, self._lines, patience, self._blocked)
         self._admin: Any = None
         self._ends = contextlib.ExitStack()
-        #: Its calls for coroutines.
+        #: The same calls for coroutines.
         self.aio = AioClock(self)
         refuse_if_dropped("TestClock(url)", sys._getframe(1))
 
@@ -92,7 +94,7 @@ class TestClock(OnlyWith, ClockOfAlarms):
     def __enter__(self) -> TestClock:
         with contextlib.ExitStack() as stack, reaching(self._url):
             name = name_in(self._url)
-            # Once more, as the server may have been restarted. Each command may be repeated.
+            # Tried twice, as the server may have been restarted. Each command may be repeated.
             self._admin = redis.Redis.from_url(
                 self._url,
                 protocol=2,
@@ -115,10 +117,10 @@ class TestClock(OnlyWith, ClockOfAlarms):
         return self
 
     def _check_faults(self) -> None:
-        """Raises ArgumentError where faults would stop the clock itself."""
+        """Raises ArgumentError if faults would stop the clock itself."""
         self._admin.ping()
         connection = self._admin.connection
-        # A socket of Unix has no fault before it.
+        # Faults cannot be in front of a Unix socket.
         if connection is not None and is_behind(connection._sock.getsockname()):
             raise ArgumentError(
                 f"{without_password(self._url)}: the clock would meet the faults too; give it server.url, and its "
@@ -143,26 +145,26 @@ class TestClock(OnlyWith, ClockOfAlarms):
         return len(self._lines.all())
 
     def advance(self, span: timedelta | float | None = None, /, **parts: float) -> None:
-        """Lets so much time pass: ``advance(30)`` in seconds, ``advance(days=30)``, ``advance(timedelta(hours=1))``.
+        """Advances the time: ``advance(30)`` in seconds, ``advance(days=30)``, ``advance(timedelta(hours=1))``.
 
-        It goes from one moment to the next at which anything is due. At each it waits until all that follows from it
-        is done: items are moved, handlers have returned, their outcomes are in Redis. Raises NoRestError when
-        something goes on for longer than the patience; ArgumentError for a negative span.
+        It goes from one moment to the next at which anything is due. At each moment it waits until all consequences are
+        done: items are moved, handlers have returned, their outcomes are in Redis. Raises NoRestError when something
+        goes on for longer than the patience; ArgumentError for a negative span.
         """
         self._advance(after(self._alarms.now_us, span, parts))
 
     def advance_to(self, moment: datetime) -> None:
-        """Lets time pass until ``moment``, an aware datetime. Otherwise like :meth:`advance`."""
+        """Advances the time to ``moment``, an aware datetime. Otherwise like :meth:`advance`."""
         self._advance(epoch_us(moment, "advance_to():"))
 
     def settle(self) -> None:
-        """Returns when nothing goes on any more that needs no time to pass. Raises NoRestError."""
+        """Returns when all activity that needs no time to pass has ended. Raises NoRestError."""
         self._check_caller()
         with self._alarms.moving:
             self._rest.wait()
 
     def step(self) -> bool:
-        """Lets time pass until the next moment at which anything is due. False where there is none."""
+        """Advances the time to the next moment at which anything is due. False if there is none."""
         self._check_caller()
         self._check_others()
         with self._alarms.moving:
@@ -173,7 +175,7 @@ class TestClock(OnlyWith, ClockOfAlarms):
             return moment is not None
 
     def _jump(self, until_us: int) -> bool:
-        """Lets time pass until the next moment at which somebody can tell. False where there is none by then."""
+        """Advances the time to the next moment with an observable effect. False if there is none by the limit."""
         with self._alarms.moving:
             self._rest.wait()
             moment = self._next()
@@ -183,10 +185,10 @@ class TestClock(OnlyWith, ClockOfAlarms):
             return True
 
     def auto(self, *, limit: timedelta = timedelta(days=366)) -> Auto:
-        """A context manager: time jumps whenever everything rests, and somebody waits in a call of the library.
+        """A context manager: time jumps whenever everything is idle and some caller waits in the library.
 
-        So ``queue.take()`` in a test returns as soon as an item falls due, without a word about the time. After
-        ``limit`` the waits raise NoRestError, as nothing will come any more. Raises ArgumentError without ``with``.
+        So ``queue.take()`` in a test returns as soon as an item falls due, without explicit advances. After ``limit``
+        the waits raise NoRestError, as nothing more will arrive. Raises ArgumentError without ``with``.
         """
         self._check_running()
         self._check_others()
@@ -200,7 +202,7 @@ class TestClock(OnlyWith, ClockOfAlarms):
             raise ArgumentError("the test's clock runs only inside `with TestClock(url) as clock:`")
 
     def _check_caller(self) -> None:
-        """Raises ArgumentError where the caller itself would never be due to rest."""
+        """Raises ArgumentError if the caller itself would never be idle."""
         self._check_running()
         if is_ours(threading.current_thread().name):
             raise ArgumentError(_IN_A_HANDLER)
@@ -211,7 +213,7 @@ class TestClock(OnlyWith, ClockOfAlarms):
                 )
 
     def _check_others(self) -> None:
-        """Raises NotForTestsError where a client does not follow this clock, and would move items by real time."""
+        """Raises NotForTestsError if a client does not follow this clock, and would move items by real time."""
         if is_soon(lambda: not self._others()):
             return
         raise NotForTestsError(
@@ -242,13 +244,13 @@ class TestClock(OnlyWith, ClockOfAlarms):
         """The next moment at which anything is due."""
         ends_ms = self._step("")
         found = (self._alarms.next_us(), ends_ms and ends_ms * 1000)
-        # The time cannot be told behind the last moment.
+        # There is no time after the last moment of the calendar.
         moments = [at for at in found if at is not None and at <= LAST_US]
         return max(self._alarms.now_us, min(moments)) if moments else None
 
     def _go_to(self, moment_us: int, until_us: int = 0) -> None:
         """Transfers may run ahead as far as ``until_us``."""
-        # Nobody reads the time between these two.
+        # Nothing reads the time between these two.
         ends_ms = self._step(str(moment_us))
         self._alarms.now_us = moment_us
         due = self._alarms.due()
@@ -261,7 +263,7 @@ class TestClock(OnlyWith, ClockOfAlarms):
             self._lines.ahead_until_us = 0
 
     def _ahead(self, due: list[TimedAlarm], until_us: int, ends_ms: int | None) -> int:
-        """The moment before which only transfers are due that nobody can tell of, if only such are due now."""
+        """The moment before which only unobservable transfers are due, if only such are due now."""
         quiet = self._lines.quiet()
         if any(alarm.about not in quiet for alarm in due):
             return 0
@@ -320,7 +322,7 @@ class _TimedParts(_clock.ClientParts):
 
 
 class AioClock:
-    """A test's clock for coroutines: the same calls, to be awaited. The loop goes on while time passes."""
+    """A test clock for coroutines: the same calls, to be awaited. The loop keeps running while time passes."""
 
     def __init__(self, clock: TestClock) -> None:
         self._clock = clock
@@ -347,7 +349,7 @@ class AioClock:
         return bool(await self._run(self._clock.step))
 
     async def sleep(self, seconds: float) -> None:
-        """Returns when so much time has passed by this clock. For handlers that take long."""
+        """Sleeps by this clock. For handlers that take long."""
         await self._clock.async_sleep(seconds)
 
     @staticmethod

@@ -19,7 +19,7 @@ from redisson_dq.testing._scripts import OWNER_KEY
 
 __all__ = ["over"]
 
-# Each connection asks for its own number, and for the owner of its database.
+# Each connection reads its own id, and the owner of its database.
 _QUESTIONS = pack(("CLIENT", "ID")) + pack(("GET", OWNER_KEY))
 
 

@@ -1,4 +1,4 @@
-"""The connections that get no reply before a fault ends. So time can go on while a server is frozen."""
+"""The connections that get no reply before a fault ends. So time can pass while a server is frozen."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ __all__ = ["Holder", "announce", "are_any", "held_at", "is_behind", "passed"]
 
 
 class Holder(Protocol):
-    """Something between clients and their server that may hold replies back. Addresses are those of clients."""
+    """An object between clients and their server that may hold back replies. Addresses are those of clients."""
 
     def passed(self, address: object) -> tuple[int, bool] | None:
-        """How many replies of a connection went through, and whether none does at present. None for a stranger."""
+        """How many replies of a connection went through, and whether none does at present. None for an unknown
+        connection.
+        """
         ...
 
 
@@ -20,12 +22,12 @@ _holders: weakref.WeakSet[Holder] = weakref.WeakSet()
 
 
 def announce(holder: Holder) -> None:
-    """Has it asked from now on, as long as it lives."""
+    """Registers a holder for as long as it lives."""
     _holders.add(holder)
 
 
 def are_any() -> bool:
-    """Whether anything may hold replies back."""
+    """Whether any holder is registered."""
     return len(_holders) > 0
 
 

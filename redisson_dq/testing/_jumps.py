@@ -1,4 +1,4 @@
-"""Time that goes on by itself: it jumps to the next moment whenever everything rests and somebody waits."""
+"""Time that passes by itself: it jumps to the next moment whenever everything is idle and some caller waits."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ __all__ = ["Auto"]
 
 
 class Auto(OnlyWith):
-    """Lets time go on while it is entered. Made by ``clock.auto()``; works in a coroutine with ``with`` too."""
+    """Lets time jump while it is entered. Made by ``clock.auto()``; works in a coroutine with ``with`` too."""
 
     def __init__(self, jump: Callable[[int], bool], alarms: Alarms, rest: Rest, limit: timedelta) -> None:
-        """``jump`` lets time pass, as far as the moment in us that it is given. False where nothing is due by then."""
+        """``jump`` advances the time, at most to the given moment in us. It returns False if nothing is due by then."""
         self._jump = jump
         self._alarms = alarms
         self._rest = rest
@@ -39,7 +39,7 @@ class Auto(OnlyWith):
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         self._ends = True
-        # In a coroutine the loop stands still here, and would never be due to rest.
+        # In a coroutine the loop is blocked here, and would never become idle.
         with self._rest.abandoned(self._thread):
             self._thread.join()
         self._alarms.failure = None

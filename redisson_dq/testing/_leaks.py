@@ -40,9 +40,9 @@ _watches: list[_LeakWatch] = []
 def leak_free(server: ServerOfTests, *, log: bool = True) -> Iterator[None]:
     """A context manager around one test. At its end the database is emptied. Leaks raise LeakError.
 
-    Leaks are leases in hand, undecodable values, clients that were not closed, and warnings of the library's log. The
-    log's lines about happenings are none: a handler that fails is part of many tests. ``log=False`` leaves out the log.
-    The clock and the clients of the test are made inside::
+    Leaks are leases in hand, undecodable values, clients that were not closed, and warnings of the library's log. Log
+    lines about handlers are not leaks: a failing handler is part of many tests. ``log=False`` ignores the log. Create
+    the clock and the clients of the test inside::
 
         stack.enter_context(leak_free(server))
         clock = stack.enter_context(TestClock(server.url))
@@ -64,7 +64,7 @@ def leak_free(server: ServerOfTests, *, log: bool = True) -> Iterator[None]:
 
 
 def look() -> None:
-    """Notes the leaks, before somebody empties the database."""
+    """Records the leaks, before the database is emptied."""
     for watch in _watches:
         watch.look()
 

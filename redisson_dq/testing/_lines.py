@@ -1,4 +1,4 @@
-"""The lines to a server that keeps the time of a test: they change commands, and know which replies are to come."""
+"""Connections to a server with a test's time: they translate commands, and know which replies are expected."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ __all__ = ["TimedLine", "TimedLines"]
 _BLOCKING = frozenset((b"BLPOP", b"BRPOP", b"BLMOVE", b"BRPOPLPUSH"))
 _SUBSCRIBING = frozenset((b"SUBSCRIBE", b"PSUBSCRIBE", b"SSUBSCRIBE"))
 _OF_CHANNELS = frozenset((b"SUBSCRIBE", b"UNSUBSCRIBE"))
-# Redis itself publishes on channels that begin so.
+# The prefix of channels on which Redis itself publishes.
 _OF_REDIS = b"__"
-# So soon a command is ended that Redis has not read yet, in seconds of real time.
+# How soon a command that Redis has not read yet is ended, in seconds of real time.
 _AGAIN = 0.002
-# So long a reply that a fault keeps back is waited for at least, in seconds of the test.
+# The least time to wait for a reply that a fault holds back, in seconds of the test clock.
 _LEAST = 0.25
 # The answer to a PING that asks whether all messages were read.
 _BARRIER = b"redisson_dq:test:"
@@ -45,13 +45,13 @@ class TimedLines:
     """The connections of all clients of one test clock."""
 
     def __init__(self, alarms: Alarms, owner: str, unblock: Callable[[int], bool]) -> None:
-        """``owner`` is the word by which the database of the clock is known.
+        """``owner`` identifies the database of the clock.
 
-        ``unblock`` ends the blocking command of a connection, by its id. False where none blocks.
+        ``unblock`` ends the blocking command of a connection, by its id. It returns False if none blocks.
         """
         self.alarms = alarms
         self._owner = owner.encode()
-        #: The ending of the names of this clock's channels.
+        #: The suffix of the names of this clock's channels.
         self.channels_end = CHANNEL_OF.encode() + self._owner
         self.unblock = unblock
         #: Up to when a transfer may run ahead, in epoch us. 0: not at all.
@@ -68,7 +68,7 @@ class TimedLines:
         return line
 
     def check(self, connection: Any, owner: object) -> None:
-        """Raises NotForTestsError where the clock does not move the database of a connection, whose owner this is."""
+        """Raises NotForTestsError if this clock does not control the database of a connection, given the owner."""
         if owner != self._owner:
             where = f"{getattr(connection, 'host', 'Redis')}:{getattr(connection, 'port', '')}"
             raise NotForTestsError(
@@ -82,7 +82,7 @@ class TimedLines:
             return [line for line in self._all if line.is_open]
 
     def quiet(self) -> set[str]:
-        """The channels of the queues that are moved here, and whose values nobody waits for."""
+        """The channels of the queues that are moved here, and for whose values nobody waits."""
         lines = self.all()
         if any(line.hears_of_keys for line in lines):
             return set()
@@ -90,7 +90,7 @@ class TimedLines:
         return {channel for channel, ready in self._moved.items() if ready not in waited_for}
 
     def ahead(self, words: list[bytes]) -> bool:
-        """Has a transfer run ahead, if it may. Its words are EVALSHA, a script, how many keys, and the keys."""
+        """Lets a transfer run ahead, if allowed. Its words are EVALSHA, a script, the number of keys, and the keys."""
         ready, channel = words[3], words[7].decode()
         self._moved[channel] = ready
         if not self.ahead_until_us or channel not in self.quiet():
@@ -109,7 +109,7 @@ class _Unread:
 
 
 class TimedLine:
-    """One connection: the commands whose replies are still to be read."""
+    """One connection, with the commands whose replies have not been read yet."""
 
     def __init__(self, lines: TimedLines, connection: Any) -> None:
         self._lines = lines
@@ -118,23 +118,23 @@ class TimedLine:
         self.id = 0
         self.is_open = self.is_connecting = True
         self.is_subscribed = self._subscribes = False
-        #: Whether Redis tells it of keys that change.
+        #: Whether Redis notifies it of changed keys.
         self.hears_of_keys = False
-        #: Held while something is written.
+        #: Held during a write.
         self.writing = threading.Lock()
         self._sent: collections.deque[_Unread] = collections.deque()
         self._in_transaction = False
         # How many replies have been read.
         self._replies = 0
-        # Rings when a reply that a fault keeps back is waited for no longer.
+        # Rings when the wait for a reply that a fault holds back is over.
         self._patience: TimedAlarm | None = None
         #: The numbers of the last barrier that was sent, and of the last one that was answered.
         self.asked = self.answered = 0
-        #: The thread that reads, if one does.
+        #: The thread that is reading, if any.
         self.reader: int | None = None
 
     def connected(self) -> None:
-        """From now on all commands are seen here."""
+        """Starts to observe all commands."""
         connection = self._connection()
         self._replies = 0 if connection is None else passed(connection.local_address())
         self.is_connecting, self.reader = False, None
@@ -153,7 +153,7 @@ class TimedLine:
     # -- sending -----------------------------------------------------------------------------------------------------
 
     def translated(self, packed: bytes) -> bytes:
-        """Commands as they are sent in a test. They count as sent from here on."""
+        """Translates commands for a test. They count as sent from here on."""
         made = [self._of(words) for words in _commands(packed)]
         self._alarms.began()
         return b"".join(made)
@@ -183,7 +183,7 @@ class TimedLine:
         elif name in (b"EXEC", b"DISCARD"):
             self._in_transaction = False
         elif name in _BLOCKING and not self._in_transaction and float(words[-1]):
-            # Redis waits without an end, and the test's clock ends the wait.
+            # Redis waits without a limit, and the test clock ends the wait.
             seconds, words[-1] = float(words[-1]), b"0"
             unread = _Unread(name, tuple(words))
             unread.alarm = self._alarms.alarm(
@@ -213,12 +213,12 @@ class TimedLine:
     # -- reading -----------------------------------------------------------------------------------------------------
 
     def read(self, reply: Any) -> bool:
-        """Notes a reply. False for one that nobody is told of."""
+        """Records a reply. False for a reply that is not passed on."""
         if self._patience is not None:
             self._patience.cancel()
             self._patience = None
         if self.is_subscribed:
-            # Once the last channel is left, the answer is no message any more.
+            # Once the last channel is unsubscribed, the answer is no longer a message.
             word = reply[1] if isinstance(reply, list) and reply[0] == b"pong" else reply
             if isinstance(word, bytes) and word.startswith(_BARRIER):
                 with self._alarms.changed:
@@ -246,7 +246,7 @@ class TimedLine:
 
     @property
     def is_held(self) -> bool:
-        """Whether a fault keeps its replies back."""
+        """Whether a fault holds back its replies."""
         if not are_any():
             return False
         connection = self._connection()
@@ -254,7 +254,7 @@ class TimedLine:
         return held is not None and (self.is_connecting or self.is_subscribed or held == self._replies)
 
     def limit_wait(self) -> None:
-        """Has the wait for a reply that a fault keeps back end by the test's clock, after the connection's timeout."""
+        """Ends the wait for a reply that a fault holds back by the test clock, after the connection's timeout."""
         connection = self._connection()
         if connection is None or self._patience is not None or not (self.is_connecting or self._sent):
             return
@@ -271,22 +271,22 @@ class TimedLine:
 
     @property
     def is_blocking(self) -> bool:
-        """Whether its next reply is that of a command that blocks."""
+        """Whether its next reply belongs to a blocking command."""
         return bool(self._sent) and self._sent[0].name in _BLOCKING and not self.is_held
 
     @property
     def waited_for(self) -> tuple[bytes, ...]:
-        """The words of the command that blocks."""
+        """The words of the blocking command."""
         return self._sent[0].words if self._sent and self._sent[0].name in _BLOCKING else ()
 
     @property
     def is_busy(self) -> bool:
-        """Whether something comes by itself."""
+        """Whether it expects a reply or a message."""
         waits = self.is_connecting or (bool(self._sent) and self._sent[0].name not in _BLOCKING)
         return waits and not self.is_held
 
     def barrier(self, number: int) -> None:
-        """Asks for an answer behind all messages."""
+        """Sends a PING, whose answer follows all messages."""
         connection = self._connection()
         self.asked = number
         packed = pack((b"PING", _BARRIER + str(number).encode()))

@@ -1,4 +1,4 @@
-"""Whether an event loop has nothing to call any more, and what its tasks await."""
+"""Detects whether an event loop has nothing left to call, and what its tasks await."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 __all__ = ["handlers_elsewhere", "idle", "is_ours", "waiting_users"]
 
 _LIBRARY, _NAMED = "redisson_dq.", "redisson_dq"
-# Between two looks at a handler that awaits something which is not the library's, in seconds of real time.
+# The interval of checks of a handler that awaits something outside the library, in seconds of real time.
 _LOOK = 0.001
-# The functions of ours that call handlers and what is around them.
+# Our functions that call handlers and their dependencies.
 _CALLERS = ("async_called", "async_perform")
-# How coroutines, generators and asynchronous generators call their frames, and what they await.
+# The attributes of coroutines, generators and asynchronous generators for the frame and the awaited object.
 _KINDS = ("cr", "gi", "ag")
 _AWAITED = ("cr_await", "gi_yieldfrom", "ag_await")
 
@@ -28,7 +28,7 @@ def is_ours(name: str) -> bool:
 def idle(loop: asyncio.AbstractEventLoop, over: threading.Event) -> None:
     """Sets ``over`` when the loop has nothing to call before time goes on, or before it hears from outside.
 
-    A loop that is closed, or does not run, has nothing.
+    A loop that is closed or not running has nothing to call.
     """
 
     def look() -> None:
@@ -52,7 +52,7 @@ def idle(loop: asyncio.AbstractEventLoop, over: threading.Event) -> None:
 
 
 def handlers_elsewhere(loop: asyncio.AbstractEventLoop) -> list[str]:
-    """The handlers of workers that await something which is not the library's."""
+    """The handlers of workers that await something outside the library."""
     found = []
     for task in _tasks(loop):
         frames = _frames(task)
@@ -67,7 +67,7 @@ def handlers_elsewhere(loop: asyncio.AbstractEventLoop) -> list[str]:
 
 
 def waiting_users(loop: asyncio.AbstractEventLoop) -> list[asyncio.Task[Any]]:
-    """The tasks of the user's that wait for something in the library."""
+    """The user's tasks that wait in the library."""
     found = []
     for task in _tasks(loop):
         # By its name: the outermost frame of a task of asyncio.gather or create_task may be a call of the library.
@@ -78,7 +78,7 @@ def waiting_users(loop: asyncio.AbstractEventLoop) -> list[asyncio.Task[Any]]:
 
 
 def _goes_on(task: asyncio.Task[Any]) -> bool:
-    """Whether a task is about to run. Not every loop shows its calls, as uvloop does not."""
+    """Whether a task is about to run. Some loops, such as uvloop, do not expose their scheduled calls."""
     awaited = getattr(task, "_fut_waiter", None)
     return awaited is None or awaited.done()
 
@@ -99,7 +99,7 @@ def _frames(task: asyncio.Task[Any]) -> list[Any]:
     inner: Any = task.get_coro()
     while inner is not None:
         if type(inner) is CoroutineType:
-            # Nearly all are these, and each look for rest asks for the frames of all tasks.
+            # Nearly all tasks are of these types, and each check for idleness reads the frames of all tasks.
             if inner.cr_frame is not None:
                 found.append(inner.cr_frame)
             inner = inner.cr_await

@@ -1,4 +1,4 @@
-"""Moments and spans as a test gives them to its clock, checked and turned into whole us."""
+"""Checks the moments and spans that a test gives to its clock, and converts them to whole us."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ __all__ = ["LAST_US", "after", "epoch_us"]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _US = timedelta(microseconds=1)
-#: The last moment that Python can tell.
+#: The last moment that Python can represent.
 LAST_US = (datetime.max.replace(tzinfo=timezone.utc) - _EPOCH) // _US
 
 
 def epoch_us(moment: Any, what: str) -> int:
-    """A moment in epoch us. Raises ArgumentError for one without a time zone, or that Redis or Python cannot tell."""
+    """A moment in epoch us. Raises ArgumentError for a moment without a time zone, or one that Redis or Python cannot
+    represent.
+    """
     if not isinstance(moment, datetime) or moment.tzinfo is None:
         raise ArgumentError(f"{what} a datetime with a time zone, not {moment!r}")
     found = (moment - _EPOCH) // _US
@@ -27,7 +29,7 @@ def epoch_us(moment: Any, what: str) -> int:
 
 
 def after(now_us: int, span: Any, parts: Mapping[str, float]) -> int:
-    """The moment that is so much later: by seconds, a timedelta, or its parts. Raises ArgumentError for others."""
+    """The moment later by seconds, a timedelta, or the arguments of one. Raises ArgumentError for other values."""
     if (span is None) is not bool(parts):
         raise ArgumentError("advance() takes either a span or its parts: advance(30), advance(minutes=5, seconds=30)")
     try:

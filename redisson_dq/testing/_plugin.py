@@ -1,4 +1,4 @@
-"""The plugin for pytest: a server, clients, a clock and a fresh queue for each test. Nothing has to be imported.
+"""The plugin for pytest: a server, clients, a clock and a fresh queue for each test. No import is needed.
 
 pytest loads this module in every run, so the library itself is imported by the fixtures.
 """
@@ -39,7 +39,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("redisson-dq")
     group.addoption(
         "--redisson-url",
-        # An empty one names none, as CI systems write it.
+        # An empty value counts as not set, as CI systems write it.
         default=os.environ.get(_VARIABLE) or None,
         help=f"a Redis only for tests, such as redis://localhost:6379/0 (default: ${_VARIABLE}, or one is started)",
     )
@@ -63,7 +63,7 @@ def _number_of_worker() -> int:
 
 @pytest.fixture(scope="session")
 def redisson_server(request: pytest.FixtureRequest) -> Iterator[ServerOfTests]:
-    """A Redis for the run: the one of ``--redisson-url``, or one that is started and ends with this process.
+    """A Redis for the run: that of ``--redisson-url``, or one that is started, and ends with this process.
 
     ``redisson_server.url`` has a database for each process of pytest-xdist.
     """
@@ -83,21 +83,21 @@ def _redisson_server_with_faults() -> Iterator[ServerOfTests]:
 
 @pytest.fixture
 def _redisson_place(request: pytest.FixtureRequest) -> Any:
-    """The server of this test. A test that makes faults has one that no other process uses."""
+    """The server of this test. A test with faults has its own server, which no other process uses."""
     has_faults = "redisson_faults" in request.fixturenames
     return request.getfixturevalue("_redisson_server_with_faults" if has_faults else "redisson_server")
 
 
 @pytest.fixture
 def _redisson_database(_redisson_place: ServerOfTests, request: pytest.FixtureRequest) -> Iterator[None]:
-    """The database is empty after each test, and a test that has left something behind fails."""
+    """Empties the database after each test, and fails a test that has leaked something."""
     from redisson_dq.testing._leaks import LeakError, leak_free
 
     mark = request.node.get_closest_marker("redisson_leaks")
     wanted = mark.args[0] if mark is not None else request.config.getoption("--redisson-leaks")
     told = ""
     try:
-        # A test that asks for the log looks at it itself, and faults make warnings.
+        # A test that requests the log checks it itself, and faults cause warnings.
         log = not {"caplog", "redisson_faults"}.intersection(request.fixturenames)
         with leak_free(_redisson_place, log=log):
             yield
@@ -109,7 +109,7 @@ def _redisson_database(_redisson_place: ServerOfTests, request: pytest.FixtureRe
 
 @pytest.fixture
 def redisson_faults(_redisson_place: ServerOfTests, _redisson_database: None) -> Iterator[Faults]:
-    """Faults that the test makes. The test has a server of its own, and all its clients meet the faults."""
+    """Faults that the test makes. The test has its own server, and the faults affect all its clients."""
     from redisson_dq.testing.faults import Faults
 
     with Faults(_redisson_place) as faults:
@@ -118,7 +118,7 @@ def redisson_faults(_redisson_place: ServerOfTests, _redisson_database: None) ->
 
 @pytest.fixture
 def redisson_clock(_redisson_place: ServerOfTests, _redisson_database: None) -> Iterator[TestClock]:
-    """The time of the test, which goes on when the test says so. All clients of the test follow it."""
+    """The time of the test, which passes when the test says so. All clients of the test follow it."""
     from redisson_dq.testing._clock import TestClock
 
     with TestClock(_redisson_place.url) as clock:
@@ -127,7 +127,7 @@ def redisson_clock(_redisson_place: ServerOfTests, _redisson_database: None) -> 
 
 @pytest.fixture
 def redisson_url(_redisson_place: ServerOfTests, _redisson_database: None, request: pytest.FixtureRequest) -> str:
-    """The URL for clients that the test makes itself. They follow its clock, and meet its faults."""
+    """The URL for clients that the test creates itself. They follow its clock and are affected by its faults."""
     # A client follows the clock that runs when the client is made.
     if "redisson_clock" in request.fixturenames:
         request.getfixturevalue("redisson_clock")
@@ -156,7 +156,7 @@ def redisson_aio_client(redisson_url: str) -> Any:
 
 @pytest.fixture
 def redisson_queue(_redisson_database: None) -> str:
-    """A fresh name of a queue."""
+    """A new queue name."""
     return f"test-{secrets.token_hex(4)}"
 
 

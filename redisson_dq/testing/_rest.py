@@ -1,12 +1,12 @@
-"""When everything rests: nothing happens any more before time goes on.
+"""Detects when everything is idle: nothing more happens before time passes.
 
-All of this holds at once then, and nothing has gone on since the first look:
+At that point all of this is true at once, and nothing has happened since the check began:
 
 * Each thread of the library waits by the test's clock, or reads from a connection that blocks.
-* No command is under way but those that block, and Redis says that these are blocked.
-* Each subscription has read all messages: it has answered a PING that was sent behind them.
-* A connection whose replies a fault keeps back rests until the fault ends.
-* No event loop has anything to call, and no handler awaits anything but the library.
+* No command is pending except blocking ones, and Redis reports that these are blocked.
+* Each subscription has read all messages: it has answered a PING that was sent after them.
+* A connection whose replies a fault holds back counts as idle until the fault ends.
+* No event loop has anything to call, and no handler awaits anything except the library.
 """
 
 from __future__ import annotations
@@ -25,34 +25,34 @@ from redisson_dq.testing._waits import Alarms, NoRestError
 
 __all__ = ["Abandoned", "Rest"]
 
-# A thread that ends tells nobody. So there is a look at the threads every this many seconds.
+# A thread ends without a notification, so the threads are checked at this interval, in seconds.
 _LOOK = 0.002
 
 
 class Abandoned(Exception):
-    """Nobody wants to know any more."""
+    """The wait has been abandoned."""
 
 
 class Rest:
-    """Waits until everything rests."""
+    """Waits until everything is idle."""
 
     def __init__(
         self, alarms: Alarms, lines: TimedLines, patience: float, blocked: Callable[[list[int]], set[int]]
     ) -> None:
-        """``blocked`` gives those connections of the given ids whose command blocks in Redis."""
+        """``blocked`` returns which connections, by id, have a command that blocks in Redis."""
         self._alarms = alarms
         self._lines = lines
         self._patience = patience
         self._blocked = blocked
         self._barriers = 0
-        # Threads whose waits are not needed any more. By thread, an event that is set when its loop has nothing to do.
+        # Threads whose waits were abandoned. By thread, an event that is set when its loop has nothing to do.
         self._abandoned: set[int] = set()
         self._looks: dict[int, threading.Event] = {}
         # The threads of clients that were made before this clock.
         self._strangers = weakref.WeakSet(threading.enumerate())
 
     def wait(self) -> None:
-        """Raises NoRestError when that takes longer than the patience."""
+        """Raises NoRestError if that takes longer than the patience."""
         deadline = SYSTEM.monotonic() + self._patience
         while True:
             self._until(self._rests, deadline)
@@ -69,11 +69,11 @@ class Rest:
                 return
 
     def busy(self) -> list[str]:
-        """The things that go on, in words."""
+        """The ongoing activities, in words."""
         return [each if isinstance(each, str) else each() for each in self._going_on()]
 
     def _rests(self) -> bool:
-        # A look ends at the first thing that goes on, and tells nothing of it.
+        # A check ends at the first activity, and does not describe it.
         return next(self._going_on(), None) is None
 
     def _going_on(self) -> Iterator[str | Callable[[], str]]:
@@ -107,7 +107,7 @@ class Rest:
 
     @contextlib.contextmanager
     def abandoned(self, thread: threading.Thread) -> Iterator[None]:
-        """Meanwhile the waits of that thread raise Abandoned. Others wait on."""
+        """During the block the waits of that thread raise Abandoned. Other threads keep waiting."""
         ident = thread.ident or 0
         self._abandoned.add(ident)
         if (look := self._looks.get(ident)) is not None:
@@ -137,7 +137,7 @@ class Rest:
                 self._check(deadline)
             finally:
                 del self._looks[threading.get_ident()]
-                # One that went on looking would keep the loop busy for the next one.
+                # If it kept checking, it would keep the loop busy for the next wait.
                 look.set()
 
     def _ask_subscriptions(self, deadline: float) -> None:

@@ -1,17 +1,17 @@
-"""The library's scripts with the test's time: their own text behind a prelude that answers for Redis's clock.
+"""The library's scripts with the test's time: their own text after a prelude that replaces Redis's clock.
 
-The prelude is before the text that production sends, and hides Lua's ``redis`` behind a table of its own. So the
-scripts themselves know nothing of a test, and cost nothing for it.
+The prelude comes before the text used in production, and shadows Lua's ``redis`` with its own table. So the scripts
+themselves do not depend on tests, and cost nothing for them.
 
-* ``TIME`` gives the time of the test. It stands still between two moves of the clock.
-* An end of a key is written a hundred years later than it is meant, so Redis's own clock never removes a key. It is
-  noted besides, and the test's clock removes the key when it has come there.
-* Ids of entries are made of the time. While that stands still, a counter keeps them apart and in their order.
-* Channels belong to a server, not to a database. So each clock has its own: other databases neither hear of its time
-  nor count among those that move its queues.
+* ``TIME`` returns the time of the test. It stands still between two moves of the clock. * The expiry of a key is set a
+hundred years later than intended, so Redis's own clock never removes a key. The intended time is recorded, and the test
+clock removes the key at that time. * Ids of entries contain the time. While time stands still, a counter keeps them
+unique and in order. * Channels belong to a server, not to a database. So each clock has its own: other databases get no
+message about its time, and do not count as movers of its queues.
 
-A transfer can run ahead: it goes from one due time of its queue to the next in one call. The test's clock allows that
-up to a moment, where nobody can tell. Nobody waits for the queue's values, and until that moment nothing else is due.
+A transfer can run ahead: it goes from one due time of its queue to the next in one call. The test clock allows this up
+to a moment, if it has no observable effect: nobody waits for the queue's values, and nothing else is due before that
+moment.
 """
 
 from __future__ import annotations
@@ -37,24 +37,24 @@ __all__ = [
     "timed",
 ]
 
-#: Says that tests have made all that the database holds.
+#: Marks a database whose data was all made by tests.
 MARK_KEY = "redisson_dq:test"
 #: The time of the test, in epoch us.
 CLOCK_KEY = "redisson_dq:test_clock"
-#: Says which clock it is.
+#: Identifies the clock.
 OWNER_KEY = "redisson_dq:test_owner"
-#: Stands between the name of a channel and the clock's owner.
+#: The separator between the name of a channel and the clock's owner.
 CHANNEL_OF = "|redisson_dq:test:"
 _ENDS_KEY = "redisson_dq:test_ends"
 _IDS_KEY = "redisson_dq:test_ids"
 #: The other keys that a test clock keeps in its database.
 OWN_KEYS = (CLOCK_KEY, OWNER_KEY, _ENDS_KEY, _IDS_KEY)
 
-# How much later than it is meant Redis removes a key, in ms.
+# How much later than intended Redis removes a key, in ms.
 _LATER_MS = 100 * 365 * 86_400_000
 
-# A call that runs ahead makes this many transfers at most, and takes some 50 ms then. One that moves items of several
-# moments counts for more.
+# The most transfers of one call that runs ahead, which then takes about 50 ms. A transfer of items of several moments
+# counts more than once.
 _TRANSFERS, _TOGETHER, _COUNTS_FOR = 1000, 500, 100
 
 _REAL = f"""\
@@ -76,7 +76,7 @@ local function real_ends_at(call, key)
 end
 """
 
-# Removes the keys that have ended by then. Gives when the next key ends, or nil.
+# Removes the keys that have expired by then. Returns when the next key expires, or nil.
 _END = f"""\
 local function end_keys(call, now_ms)
   while true do
@@ -221,12 +221,12 @@ end)(redis)
 # Where an entry's id begins, in include/add.lua.
 _IDS = "math.floor(now_us / 1048576), (now_us % 1048576) * 4096 - 1"
 
-#: Stands for a plain command that has to do with time. Its words are ARGV.
+#: Replaces a plain command that depends on time. Its words are ARGV.
 COMMAND = _PRELUDE + "return redis.call(unpack(ARGV))"
 _COMMANDS = frozenset((b"TIME", b"PTTL", b"PEXPIRE", b"PEXPIREAT", b"PEXPIRETIME", b"RENAME", b"COPY", b"RESTORE"))
 
-#: Moves the time to ARGV[1] (epoch us; "" leaves it), and removes the keys that have ended by then. Gives when the next
-#: key ends, in epoch ms, or nil.
+#: Moves the time to ARGV[1] (epoch us; "" leaves it), and removes the keys that have expired by then. Returns when the
+#: next key expires, in epoch ms, or nil.
 STEP = f"""\
 {_REAL}{_END}
 if ARGV[1] ~= '' then
@@ -239,7 +239,7 @@ return end_keys(redis.call, math.floor(redis.call('GET', '{CLOCK_KEY}') / 1000))
 
 
 def _key(name: str) -> str:
-    """A key of the transfer, by the name that its header has for it."""
+    """A key of the transfer, by its name in the script's header."""
     return f"KEYS[{load('transfer').keys.index(name) + 1}]"
 
 
@@ -308,7 +308,7 @@ def timed(source: str) -> str:
 
 
 def needs_time(words: list[bytes]) -> bool:
-    """Whether a plain command has to do with time."""
+    """Whether a plain command depends on time."""
     name = words[0].upper()
     return name in _COMMANDS or (name == b"SET" and b"PX" in words[3:])
 

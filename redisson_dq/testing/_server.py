@@ -20,16 +20,16 @@ __all__ = ["ServerOfTests", "server_of_tests"]
 
 @attrs.frozen
 class ServerOfTests:
-    """A Redis that tests alone use, and the database of this process."""
+    """A Redis that is only used by tests, and the database of this process."""
 
     url: str
     #: A plain client in the database of this process.
     admin: redis.Redis = attrs.field(repr=False)
-    #: The program, where it was started here.
+    #: The program, if it was started here.
     embedded: EmbeddedServer | None = attrs.field(default=None, repr=False)
 
     def empty(self) -> None:
-        """Removes all that tests have made in this database. Other databases stay as they are."""
+        """Removes everything that tests have made in this database. Other databases stay unchanged."""
         empty(self.admin)
 
 
@@ -38,7 +38,7 @@ class ServerOfTests:
 def server_of_tests(url: str | None = None, number: int = 0) -> Iterator[ServerOfTests]:
     """The server at a URL, in the database ``number`` after that of the URL; without one, a server that is started.
 
-    Raises NotForTestsError for a server that holds anything else, ArgumentError for a URL that names no single server.
+    Raises NotForTestsError for a server with other data, ArgumentError for a URL that names no single server.
     """
     if url is not None:
         check_url(url)

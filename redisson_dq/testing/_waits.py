@@ -19,12 +19,12 @@ from redisson_dq.errors import RedissonDQError
 
 __all__ = ["TimedAlarm", "Alarms", "ClockOfAlarms", "TimedEvents", "TimedLock", "TimedTimer", "NoRestError", "Wait"]
 
-# A shorter wait ends by real time too, in seconds. So a client can be closed while the time stands still.
+# A wait shorter than this, in seconds, also ends by real time. So a client can be closed while the time stands still.
 _LOOK = 0.25
 
 
 class NoRestError(RedissonDQError):
-    """A test would wait for ever: something goes on, or nobody lets time pass. The message says what."""
+    """A test would wait for ever: some activity does not end, or nobody advances the time. The message says which."""
 
 
 class Alarms:
@@ -32,15 +32,15 @@ class Alarms:
 
     def __init__(self, now_us: int, patience: float) -> None:
         self.now_us = now_us
-        #: For how many seconds of real time a thread of the user's waits while no time passes.
+        #: How many seconds of real time a user's thread waits while no time passes.
         self.patience = patience
         #: Held for every change of this object.
         self.mutex = threading.RLock()
-        #: Notified of every wait of a thread that begins, and of every command and reply.
+        #: Notified when a thread begins to wait, and at every command and reply.
         self.changed = threading.Condition(self.mutex)
-        #: Held while the test lets time pass.
+        #: Held while the test advances the time.
         self.moving = threading.Lock()
-        #: How much has happened so far.
+        #: Counts all activity so far.
         self.moves = 0
         #: The waits of threads, by thread.
         self.waiting: dict[int, Wait] = {}
@@ -52,20 +52,21 @@ class Alarms:
         self._numbers = itertools.count()
 
     def happened(self) -> None:
-        """Something went on, and may rest now. Those who wait for rest look again."""
+        """Records an activity that may have ended. Waits for idleness check again."""
         with self.mutex:
             self.moves += 1
             self.changed.notify_all()
 
     def began(self) -> None:
-        """Something has begun to go on. Nothing rests by that, so nobody is woken to look."""
+        """Records that an activity has begun. This ends no wait for idleness, so nobody is woken."""
         with self.mutex:
             self.moves += 1
 
     def alarm(self, seconds: float, ring: Callable[[], None], about: str = "") -> TimedAlarm:
-        """Rings when the time has been moved by this many seconds; at once where that is none.
+        """An alarm that rings when the time has been advanced by this many seconds; at once if that is 0.
 
-        Due times are whole milliseconds. So are moments: a client that is to be ready a little earlier is so then.
+        Due times and moments are whole milliseconds: a client that would be ready slightly earlier is ready at the
+        moment.
         """
         with self.mutex:
             at_us = -(-(self.now_us + max(0, round(seconds * 1_000_000))) // 1000) * 1000
@@ -80,7 +81,7 @@ class Alarms:
         return alarm
 
     def look_in(self, seconds: float, alarm: TimedAlarm) -> None:
-        """Has a wait end by real time."""
+        """Lets a wait end by real time."""
         look = threading.Timer(seconds, alarm.look, (seconds,))
         look.daemon = True
         look.start()
@@ -91,7 +92,7 @@ class Alarms:
             return self._heap[0].at_us if self._heap else None
 
     def due(self) -> list[TimedAlarm]:
-        """Takes the alarms whose time has come."""
+        """Removes and returns the alarms whose time has come."""
         found = []
         with self.mutex:
             while self._heap and self._heap[0].at_us <= self.now_us:
@@ -117,7 +118,7 @@ class Alarms:
 
 @attrs.frozen(eq=False)
 class Wait:
-    """The wait of one thread: whether it is over, and what has the thread look."""
+    """The wait of one thread: whether it is over, and the condition that wakes the thread."""
 
     is_over: Callable[[], bool]
     wake: Callable[[], None]
@@ -147,7 +148,7 @@ class TimedAlarm:
         self._alarms.began()
 
     def look(self, seconds: float) -> None:
-        """Rings by real time, unless its time is over. While the test lets time pass, only that ends waits."""
+        """Rings by real time, unless its time is over. While the test advances the time, only that ends waits."""
         if self._has_rung or self.is_cancelled:
             return
         if not self._alarms.moving.acquire(blocking=False):
@@ -167,11 +168,11 @@ class TimedAlarm:
 
 
 class _Waited:
-    """Something that threads wait for until it changes, or until the time is over."""
+    """An object that threads wait for until it changes, or until a timeout."""
 
     def __init__(self, alarms: Alarms) -> None:
         self._alarms = alarms
-        # May be entered twice by one thread: a weak reference may call in the middle of anything.
+        # Reentrant: the callback of a weak reference may run at any point.
         self._changed = threading.Condition(threading.RLock())
 
     def _until(self, is_there: Callable[[], bool], timeout: float | None) -> bool:
@@ -193,7 +194,7 @@ class _Waited:
     def _wait(self, is_over: Callable[[], bool]) -> None:
         alarms, thread = self._alarms, threading.current_thread()
         is_users = not thread.name.startswith("redisson_dq")
-        # A weak reference may wait in the middle of another wait.
+        # The callback of a weak reference may wait in the middle of another wait.
         outer = alarms.waiting.get(thread.ident or 0)
         alarms.waiting[thread.ident or 0] = Wait(is_over, self._look)
         alarms.happened()
@@ -213,7 +214,7 @@ class _Waited:
         alarms = self._alarms
         moved = None
         while not self._changed.wait_for(lambda: is_over() or alarms.failure is not None, alarms.patience):
-            # One step may take that long. Otherwise nobody lets time pass.
+            # One step may take that long. If it takes longer, nobody advances the time.
             if moved == alarms.now_us and not alarms.moving.locked():
                 raise NoRestError(
                     f"nobody has let time pass for {alarms.patience:g} s while a thread waits for it; "
@@ -303,7 +304,7 @@ class TimedEvents(_Waited):
 
 
 class ClockOfAlarms:
-    """The waits of a clock whose time is in its alarms. A class of it tells the time."""
+    """The waits of a clock whose time is kept in its alarms. A subclass defines the time."""
 
     def __init__(self, alarms: Alarms) -> None:
         self._alarms = alarms
@@ -315,7 +316,7 @@ class ClockOfAlarms:
         raise NotImplementedError
 
     def end_sleeps(self) -> None:
-        """Time goes on no more, and a handler that sleeps would keep its thread for ever."""
+        """Ends all sleeps: time stops, and a sleeping handler would keep its thread for ever."""
         self._is_over = True
         for lock in list(self._sleeping):
             lock.release()
@@ -347,11 +348,11 @@ class ClockOfAlarms:
     def call_later(
         self, loop: asyncio.AbstractEventLoop, seconds: float, call: Callable[..., object], *args: Any
     ) -> TimedAlarm:
-        """For clients: calls ``call`` in the loop when so much time has passed."""
+        """For clients: calls ``call`` in the loop after a time by this clock."""
         self._alarms.loops.add(loop)
 
         def ring() -> None:
-            # Nothing waits in a closed loop.
+            # A closed loop has no waits.
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(run)
 
@@ -364,11 +365,11 @@ class ClockOfAlarms:
         return alarm
 
     async def async_sleep(self, seconds: float, /) -> None:
-        """Returns when so much time has passed by this clock. The loop goes on meanwhile."""
+        """Sleeps by this clock. The loop keeps running meanwhile."""
         over = asyncio.get_running_loop().create_future()
 
         def end() -> None:
-            # It may have rung twice, by real time and by hand.
+            # It may have rung twice: by real time and by the test.
             if not over.done():
                 over.set_result(None)
 
@@ -379,6 +380,6 @@ class ClockOfAlarms:
             alarm.cancel()
 
     async def async_sleep_until(self, moment_us: int, *, busy: bool) -> None:
-        """For clients: returns at this moment of the clock. The loop goes on meanwhile."""
+        """For clients: sleeps until this moment of the clock. The loop keeps running meanwhile."""
         while (left_us := moment_us - self.now_us()) > 0:
             await self.async_sleep(left_us / 1_000_000)

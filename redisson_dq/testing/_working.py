@@ -1,4 +1,4 @@
-"""Workers in tests: until nothing is left to do, or one value at a time without a server."""
+"""Runs workers in tests: until no work is left, or one value at a time without a server."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from redisson_dq.working.routing import choose
 
 __all__ = ["MadeEvent", "handle_one", "make_event", "run_until_idle"]
 
-# Between two looks without a test's clock, in seconds.
+# The interval of checks without a test clock, in seconds.
 _LOOK = 0.02
 _EPOCH = datetime(2000, 1, 1, tzinfo=timezone.utc)
 
@@ -33,7 +33,7 @@ _EPOCH = datetime(2000, 1, 1, tzinfo=timezone.utc)
 
 @attrs.define(kw_only=True)
 class MadeEvent:
-    """The event of a handler that no worker calls. Made by :func:`make_event`."""
+    """The event of a handler that is called without a worker. Made by :func:`make_event`."""
 
     value: Any = None
     queue: str = "test"
@@ -48,11 +48,11 @@ class MadeEvent:
     context: dict[str, str] = attrs.field(factory=dict)
     deadline: datetime = _EPOCH
     cancelled: bool = False
-    #: The spans that the handler has asked for.
+    #: The extensions that the handler has requested.
     extended: list[Any] = attrs.field(factory=list)
 
     def extend(self, visibility_timeout: Any) -> Any:
-        """Notes the span. A coroutine awaits it, as with a worker."""
+        """Records the extension. A coroutine awaits it, as with a worker."""
         self.extended.append(visibility_timeout)
         try:
             asyncio.get_running_loop()
@@ -74,17 +74,18 @@ def make_event(value: Any = None, **facts: Any) -> MadeEvent:
 def handle_one(
     worker: Any, value: Any, *, queue: str | None = None, given: Mapping[str, Any] | None = None, **event: Any
 ) -> Any:
-    """Gives one value to the worker's handler, and returns its result. Needs no server. Of an aio worker it is awaited.
+    """Passes one value to the worker's handler, and returns its result. Needs no server. For an aio worker it is
+    awaited.
 
-    The handler is chosen as the worker would, among those of ``queue`` where it has several queues. ``given`` has
-    values for dependencies by their names: for ``client`` and those of ``per_worker``, as no worker runs, and for
-    others if you like. More arguments are facts of the event.
+    The handler is chosen as in the worker, among those of ``queue`` if it has several queues. ``given`` has values for
+    dependencies by name: it is required for ``client`` and those of ``per_worker``, as no worker runs, and optional for
+    others. Further arguments set attributes of the event.
 
     For example::
 
         handle_one(worker, "order-42", attempt=2, given={"database": FakeDatabase()})
 
-    Raises the handler's error. Raises ArgumentError where no handler takes the value, or the queue is not clear.
+    Raises the handler's error. Raises ArgumentError if no handler takes the value, or the queue is ambiguous.
     """
     _check_worker("handle_one", worker)
     names = [queue] if queue is not None else list(worker.queues)
@@ -125,7 +126,7 @@ async def _awaited(handler: Any, placed: list[Any], about: Any, layers: list[Any
 
 
 def run_until_idle(worker: Any, *, timeout: float = 10.0, clock: TestClock | None = None) -> Any:
-    """Runs a worker until its queues have nothing left to do. Of an aio worker it is awaited.
+    """Runs a worker until its queues have no work left. For an aio worker it is awaited.
 
     Recurring offers may go on. With a ``clock`` time jumps over delays and back-offs. Without one they pass in real
     time. A worker that does not run is started, and stopped at the end.
@@ -159,9 +160,9 @@ class _Idle:
         self._clock = clock
         self._deadline = SYSTEM.monotonic() + timeout
         self._errors: list[BaseException] = []
-        # Seconds for handlers to return at the end. None: as long as the worker says.
+        # Seconds for handlers to return at the end. None uses the worker's own setting.
         self._grace: float | None = None
-        # No handler gets a value that cannot be read, and it comes again no more.
+        # A value that cannot be decoded reaches no handler, and is not delivered again.
         for kind in (GivenUp, Unreadable):
             worker.on(kind)(lambda happening: self._errors.append(happening.error))
 
@@ -180,7 +181,7 @@ class _Idle:
                 self._worker.stop(self._grace)
 
     def _wait_for_no_handler(self) -> None:
-        # A grace goes by the test's clock, which stands still.
+        # A grace period follows the test clock, which stands still.
         self._grace = 0.0
 
     def _figures(self) -> Mapping[str, Any]:

@@ -1,6 +1,6 @@
 """Java's side of a queue without Java, for contracts between teams: the entries and the reading of a Redisson.
 
-The scripts are those that Redisson itself sends. So Redis packs, orders and publishes as it does for Java::
+The scripts are those that Redisson itself sends. So packing, ordering and publishing are the same as for Java::
 
     java.offered_by("4.3", client.delayed_queue("orders"), "order-42", timedelta(minutes=30))
     clock.advance(minutes=30)
@@ -66,7 +66,7 @@ def offered_by(version: str, delayed: Any, value: Any, delay: Delay = 0, *, code
     - ``delay``: seconds or a timedelta; a part of a millisecond is dropped, as by ``TimeUnit.toMillis``
     - ``codec``: Java's codec, that of the handle by default
 
-    The due time comes from the clock of the client, as Redisson's comes from its JVM. A test's clock is followed.
+    The due time comes from the client's clock, as Redisson's comes from its JVM, or from a test clock.
     From this call on the handle's client moves the queue's due items in Redisson's place, unless it has transfer=False.
 
     For example::
@@ -84,7 +84,7 @@ def offered_by(version: str, delayed: Any, value: Any, delay: Delay = 0, *, code
     seconds = seconds_of(delay, f"queue {delayed.name!r}: a delay")
     # Anything below a nanosecond is float noise.
     due = delayed._runtime.clock.calendar_us() // 1000 + math.floor(seconds * 1000 + 1e-6)
-    # A random long of Java becomes a double in the legacy envelope.
+    # In the legacy envelope, a random Java long becomes a double.
     id: Word = secrets.token_bytes(8) if envelope is Envelope.CURRENT else str(secrets.randbits(64) - 2**63)
     script = _OFFER.format(packed=_PACKED[envelope])
     types = {keys.ready: "list", keys.timeout: "zset", keys.envelopes: "list"}
@@ -96,11 +96,11 @@ def offered_by(version: str, delayed: Any, value: Any, delay: Delay = 0, *, code
 
 
 def reads(queue: Any, *, version: str = "4.3", codec: Codec | None = None) -> Any:
-    """The values that ``readAll()`` of that Redisson gives, in its order. Nothing is taken.
+    """The values that ``readAll()`` of that Redisson returns, in its order. Nothing is taken.
 
     - ``queue``: a handle. Of a blocking queue the values that are ready, of a delayed queue those that wait.
       With one on asyncio the call is awaited
-    - ``version``: of Redisson. It reads the envelope of its own version alone, and no lean items
+    - ``version``: of Redisson. It reads only the envelope of its own version, and no lean items
     - ``codec``: Java's codec, that of the handle by default
 
     For example::

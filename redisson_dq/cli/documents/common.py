@@ -18,17 +18,17 @@ class Failure(TypedDict):
     error: str
     """The kind of the error, such as WrongTypeError: a class of redisson_dq.errors, UsageError or OSError."""
     message: str
-    """The text of the error. It says what to do about it, too."""
+    """The text of the error, which also says what to do."""
     queue: str | None
-    """The queue that the command was for. Null where it was for several or none."""
+    """The queue of the command. Null if it was for several queues or none."""
     key: str | None
-    """The key of Redis that the error is about."""
+    """The Redis key that the error is about."""
     remedy: str | None
-    """A command line that goes on, or takes the change back, with words before it."""
+    """A command line that continues or undoes the change, with words before it."""
 
 
 class FailureDocument(TypedDict):
-    """Printed where the command fails, on one line. Lines of a command that goes on may be before it."""
+    """Printed on one line if the command fails. A continuous command may have printed lines before it."""
 
     failure: Failure
 
@@ -40,18 +40,18 @@ class HolderFields(TypedDict):
     """The client that has a value in flight."""
 
     client: str
-    """Its name in CLIENT LIST; the first eight digits where it is not connected."""
+    """Its name in CLIENT LIST; only the first eight digits if it is not connected."""
     name: str | None
     """The client_name that the user gave."""
     host: str | None
     pid: int | None
     address: str | None
     connected: bool
-    """Whether it has a connection. One that has none has died, or lost Redis."""
+    """Whether it has a connection. If not, it has died or lost Redis."""
 
 
 class ItemFields(_Class):
-    """An item of a queue, with its value. ``class`` is the Java class of the value, where it has one."""
+    """An item of a queue, with its value. ``class`` is the Java class of the value, if it has one."""
 
     queue: str
     """The queue, or the partition, that the item is in."""
@@ -61,7 +61,7 @@ class ItemFields(_Class):
     due: datetime | None
     """The due time, or the deadline of a value in flight."""
     late_seconds: float | None
-    """For how long its due time has passed."""
+    """How long ago its due time was."""
     at: datetime | None
     """When the value was received or parked, or when it died."""
     attempts: int | None
@@ -69,17 +69,17 @@ class ItemFields(_Class):
     reason: str | None
     """Why it was given up or delivered again."""
     cursor: Any
-    """How far the work on the value has come, where its handler has saved that."""
+    """The progress that the handler of the value has saved, if any."""
     source: str | None
-    """The queue that a dead letter is from, or the id of the offer of a value in flight."""
+    """The original queue of a dead letter, or the id of the offer of a value in flight."""
     holder: HolderFields | None
-    """The client that has a value in flight. Null where nobody can tell."""
+    """The client that has a value in flight. Null if unknown."""
     every: str | None
     """The rule of a recurring offer."""
     missed: str | None
-    """What comes of its missed occurrences: one, skip, or all with how many at most."""
+    """How missed occurrences are treated: one, skip, or all with the most that are made up."""
     waits_for: str | None
-    """What a limit by key has parked it for, as in ``limit customer=71``."""
+    """The limit by key that has parked it, such as ``limit customer=71``."""
     envelope: str | None
     """The form of its entry: current, legacy, lean, lease, torn or unknown."""
     size: int
@@ -87,9 +87,9 @@ class ItemFields(_Class):
     codec: str | None
     """Redisson's name of the codec that reads the value."""
     codec_is: str | None
-    """How sure the codec is: certain, likely or possible. It is given where --codec names it."""
+    """How certain the codec is: certain, likely or possible; or given if --codec names it."""
     value: Any
-    """The value. It is null where it could not be read, and where it is null."""
+    """The value. It is null if it could not be read, or if it is null."""
     hex: bytes | None
     """The first bytes of a value that could not be read."""
     error: str | None

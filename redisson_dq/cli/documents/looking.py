@@ -33,25 +33,25 @@ class QueueRow(TypedDict):
 
     name: str
     partitions: int | None
-    """How many partitions were found, of a queue that is in partitions."""
+    """How many partitions were found, if the queue is in partitions."""
     stats: QueueStats | None
-    """Its figures, or null where it could not be looked at."""
+    """Its figures, or null if it could not be read."""
     error: str | None
-    """Why there are no figures, or not all."""
+    """Why figures are missing."""
 
 
 class QueuesDocument(TypedDict):
-    """The queues that were found, by their names."""
+    """The queues that were found, sorted by name."""
 
     queues: list[QueueRow]
 
 
 class RefusedRow(TypedDict):
-    """A queue that could not be looked at, while others could."""
+    """A queue that could not be read, while others could."""
 
     name: str
     error: str
-    """Why it could not be looked at."""
+    """Why it could not be read."""
 
 
 class StatsDocument(TypedDict):
@@ -61,7 +61,7 @@ class StatsDocument(TypedDict):
 
 
 class Lateness(TypedDict):
-    """The lateness of overdue items in seconds. Null where none is overdue."""
+    """The lateness of overdue items in seconds. Null if none is overdue."""
 
     p50: float | None
     p90: float | None
@@ -73,7 +73,7 @@ _Spans = TypedDict("_Spans", {"1s": int, "10s": int, "1m": int, "10m": int, "1h"
 
 
 class DueCounts(_Spans):
-    """How many items are due when: each span begins where the one before ends."""
+    """How many items are due in each span. A span begins where the previous one ends."""
 
     due: int
     """How many are overdue."""
@@ -82,16 +82,16 @@ class DueCounts(_Spans):
 
 
 class WatchedRow(TypedDict):
-    """One queue in one look. Beside a queue's error its figures may be null."""
+    """One queue in one reading. If it has an error, its figures may be null."""
 
     name: str
     error: str | None
     """Why it has no figures, or not all."""
     stats: QueueStats | None
     waiting_change: float | None
-    """How many more wait each second than at the look before."""
+    """The change of waiting items per second since the previous reading."""
     ready_change: float | None
-    """How many more are ready each second than at the look before."""
+    """The change of ready values per second since the previous reading."""
     late_seconds: Lateness | None
     due: DueCounts | None
 
@@ -100,7 +100,7 @@ class WatchDocument(TypedDict):
     """One look."""
 
     error: str | None
-    """Why there are no figures, such as that Redis is away. The queues are empty then."""
+    """Why there are no figures, for example because Redis is away. The list of queues is empty then."""
     queues: list[WatchedRow]
 
 
@@ -110,34 +110,34 @@ class ListDocument(TypedDict):
     queue: str
     state: SeenIn
     count: int
-    """How many items are in this state, whether the filter picks them or not."""
+    """How many items are in this state, whether they match the filter or not."""
     looked: int
-    """How many items were looked at."""
+    """How many items were examined."""
     items: list[ItemFields]
     next: str | None
     """The cursor for --after, or null at the end."""
 
 
 class ShowDocument(TypedDict):
-    """One item. The exit code is 1 where there is none."""
+    """One item. The exit code is 1 if there is none."""
 
     item: ItemFields | None
     candidates: list[Candidate]
-    """The codecs that may have written the value, the surest first."""
+    """The codecs that may have written the value, the most certain first."""
 
 
 class HistoryDocument(TypedDict):
-    """What happened to items. The exit code is 1 where the queue keeps no history."""
+    """The history of items. The exit code is 1 if the queue keeps no history."""
 
     queue: str
     kept_events: int | None
-    """How many events are kept at most, in each partition. Null where the queue keeps no history."""
+    """The most events that are kept in each partition. Null if the queue keeps no history."""
     events: list[ItemEvent]
-    """The last of them, oldest first."""
+    """The latest events, oldest first."""
 
 
 class PeekDocument(TypedDict):
-    """The values that are given next, in their order."""
+    """The values that will be delivered next, in order."""
 
     queue: str
     items: list[ItemFields]

@@ -27,17 +27,17 @@ class MendDocument(TypedDict):
     dry_run: bool
     """Whether --dry-run was given."""
     wanted: int
-    """How many items were chosen."""
+    """How many items were selected."""
     done: int
     """How many of them were changed."""
     left: dict[str, int]
-    """How many were left as they were, by the reason: gone, newer or unreadable."""
+    """How many were skipped, by reason: gone, newer or unreadable."""
     problems: list[IdProblem]
     """The ids that name no such item."""
     torn: int
-    """How many more entries are in only one key, and were not chosen."""
+    """How many other entries are in only one key, and were not selected."""
     unknown: int
-    """How many more entries are in no known format, and were not chosen."""
+    """How many other entries are in no known format, and were not selected."""
     stopped: bool
     """Whether Ctrl-C or SIGTERM ended it early."""
     undo_file: str | None
@@ -60,13 +60,13 @@ class AsideListDocument(TypedDict):
     state: SeenIn
     items: list[AsideItem]
     looked: int
-    """How many elements were looked at."""
+    """How many elements were examined."""
     next: str | None
     """The number for --after, or null at the end."""
 
 
 class AsideShowDocument(TypedDict):
-    """The elements with these ids. The exit code is 1 where an id names none."""
+    """The elements with these ids. The exit code is 1 if an id names none."""
 
     queue: str
     state: SeenIn
@@ -80,13 +80,13 @@ class PausedQueue(TypedDict):
     parts: int
     """How many partitions it has. 1: it has none."""
     changed: int
-    """How many partitions were not so before. 1 of a queue without."""
+    """How many partitions were changed. 1 for a queue without partitions."""
     undo_file: str | None
     """The file for undo, or null where none was written."""
 
 
 class PauseDocument(TypedDict):
-    """The queues that were paused or resumed: no one by --dry-run, and where the answer was no."""
+    """The queues that were paused or resumed: none with --dry-run, or if the answer was no."""
 
     action: Literal["pause", "resume"]
     dry_run: bool
@@ -99,17 +99,17 @@ class UndoDocument(TypedDict):
 
     queue: str
     action: str
-    """The action that was taken back."""
+    """The action that was undone."""
     dry_run: bool
     """Whether --dry-run was given."""
     wanted: int
     """How many entries the action had changed."""
     done: int
-    """How many of them were put back now."""
+    """How many of them were restored now."""
     before: int
-    """How many an earlier undo of the file had put back."""
+    """How many an earlier undo of the file had restored."""
     left: dict[str, int]
-    """How many were left, by the reason: there, again, gone, ended, lined or unsure."""
+    """How many were skipped, by reason: there, again, gone, ended, lined or unsure."""
     warnings: list[str]
     stopped: bool
     """Whether Ctrl-C or SIGTERM ended it early."""

@@ -29,11 +29,11 @@ class MovedRow(TypedDict):
     left: int
     """How many items are due and were not moved."""
     reason: str | None
-    """Why items are left, or why the queue could not be looked at."""
+    """Why items are left, or why the queue could not be read."""
 
 
 class MoveDocument(TypedDict):
-    """The queues that the names and patterns stand for."""
+    """The queues that match the names and patterns."""
 
     queues: list[MovedRow]
 
@@ -72,6 +72,6 @@ MigrateDocument = Annotated[
 
 
 class MigratePlanDocument(TypedDict):
-    """Printed where nothing was moved: by --dry-run, without items, and where the answer was no."""
+    """Printed if nothing was moved: with --dry-run, without items, or if the answer was no."""
 
     plan: MigrationPlan

@@ -22,7 +22,7 @@ class WorkerDocument(TypedDict):
     """Printed for --check: the queues of the worker."""
 
     error: str | None
-    """Why the worker would not run, though its queues could be looked at."""
+    """Why the worker would not run, although its queues could be read."""
     queues: list[Annotated[dict[str, Any], Of(QueueInspection, "error", handlers=list[str], warnings=list[str])]]
 
 
@@ -33,7 +33,7 @@ class AclDocument(TypedDict):
     user: str
     queues: list[str]
     words: list[str]
-    """ACL, SETUSER and the words behind them, none of them quoted."""
+    """ACL, SETUSER and the words after them, unquoted."""
 
 
 class KnownCheck(TypedDict):
@@ -41,7 +41,7 @@ class KnownCheck(TypedDict):
 
     id: str
     summary: str
-    """The condition that it looks for."""
+    """The condition that it checks."""
 
 
 class ChecksDocument(TypedDict):

@@ -17,7 +17,7 @@ class OfferDocument(TypedDict):
     envelope: str
     """The form of the entries: current or legacy."""
     error: str | None
-    """Why the values behind them were not offered. The exit code is 65 then."""
+    """Why the remaining values were not offered. The exit code is 65 then."""
 
 
 _Class = TypedDict("_Class", {"class": "str | None"})

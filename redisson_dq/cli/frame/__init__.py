@@ -23,14 +23,15 @@ imports anything else inside its function: ``redisson-dq --help`` loads all comm
 The type of its JSON is in ``redisson_dq/cli/documents`` and in the table there. Its JSON
 Schema is derived from it.
 
-A command is thin: it parses, calls a room of the library that knows no click, and shows the result. It raises errors
-of ``redisson_dq.errors``, and ``code_of`` gives each its exit code. It raises ``click.UsageError`` for arguments that
-do not go together. A command that writes takes ``@write_options()`` and asks ``consent.given``. Long work goes on below
-``progress``, and ends between two steps when ``stopping`` tells. All that it prints goes through ``Output`` or ``say``,
-which show control characters as escapes. A command line that helps is made by ``command_line`` of
-``redisson_dq._operations.shell``. It names the server that the user has named.
+A command is thin: it parses, calls a package of the library that does not use click, and shows the result. It raises
+errors of ``redisson_dq.errors``, and ``code_of`` gives each its exit code. It raises ``click.UsageError`` for arguments
+that do not go together. A command that writes takes ``@write_options()`` and asks ``consent.given``. Long work runs
+inside ``progress``, and ends between two steps when ``stopping`` says so. All output goes through ``Output`` or
+``say``, which show control characters as escapes. Suggested command lines are built by ``command_line`` of
+``redisson_dq._operations.shell``, which adds the server that the user has named.
 
-One definition makes the help, the completion and the row in docs/commands.md or docs/programs.md (``make generate``).
+The help, the completion and the row in docs/commands.md or docs/programs.md come from one definition (``make
+generate``).
 """
 
 from redisson_dq.cli.frame._classes import classes_option, load_classes

@@ -35,7 +35,7 @@ def load_classes(names: tuple[str, ...]) -> None:
             raise click.UsageError(f"--classes {name}: there is no such Python file")
         try:
             if is_file:
-                # No module that the program itself imports later may have this name.
+                # No module that the program imports later may have this name.
                 spec = importlib.util.spec_from_file_location(f"redisson_dq_classes_{i}_{path.stem}", path)
                 assert spec is not None
                 assert spec.loader is not None

@@ -28,10 +28,11 @@ class Consent:
     rate: float | None = None
 
     def given(self, deed: str, count: int | None = None) -> bool:
-        """Says on standard error what would be done, such as ``"cancel 12 items of orders"``; whether to do it.
+        """Prints the pending action on standard error, such as ``"cancel 12 items of orders"``. Returns whether to do
+        it.
 
-        ``count`` is how many things it touches; 0 needs no answer, and nothing is done. A terminal is asked. Raises
-        click.UsageError where neither ``--yes`` nor a terminal is.
+        ``count`` is how many things it changes; if it is 0, nothing is asked or done. At a terminal the user is asked.
+        Raises click.UsageError if there is neither ``--yes`` nor a terminal.
         """
         say(f"{deed}{'' if count != 0 else ': nothing to do'}", error=True)
         if count == 0:

@@ -10,7 +10,7 @@ __all__ = ["DATA", "FINE", "NO_RIGHTS", "PROBLEM", "UNREACHABLE", "USAGE", "code
 #: Success, also with warnings; a problem was found. The others are those of sysexits.h.
 FINE, PROBLEM, USAGE, DATA, UNREACHABLE, NO_RIGHTS = 0, 1, 64, 65, 69, 77
 
-# The first class that fits decides.
+# The first matching class decides.
 _CODES: tuple[tuple[type[RedissonDQError], int], ...] = (
     (errors.RedisConnectionError, UNREACHABLE),
     (errors.WrongTypeError, DATA),
@@ -21,7 +21,7 @@ _CODES: tuple[tuple[type[RedissonDQError], int], ...] = (
 
 
 def code_of(error: RedissonDQError) -> int:
-    """The exit code for an error that ends a command. An error with an attribute ``exit_code`` says it itself."""
+    """The exit code for an error that ends a command. An attribute ``exit_code`` of the error takes precedence."""
     own = getattr(error, "exit_code", None)
     if isinstance(own, int):
         return own

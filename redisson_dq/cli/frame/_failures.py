@@ -22,7 +22,7 @@ __all__ = ["Attempt", "abandon_output", "attempt"]
 
 @attrs.define
 class Attempt:
-    """One run of the program: its arguments, and all that a failure tells beside the error.
+    """One run of the program: its arguments, and the data that a failure reports besides the error.
 
     ``queue`` is the queue that the command is for, ``remedy`` the line that helps after an error.
     """
@@ -32,14 +32,17 @@ class Attempt:
     remedy: str | None = None
 
     def failed(self, error: Exception, code: int, message: str, text: str) -> int:
-        """Says the text on standard error. With ``--json`` the message goes to standard output, too. Gives the code."""
+        """Prints the text on standard error. With ``--json`` the message also goes to standard output. Returns the
+        code.
+        """
         say(text, error=True, lines=True)
         if self._wants_json():
             self._show(error, code, message)
         return code
 
     def _wants_json(self) -> bool:
-        # The error may be one of the arguments themselves, so nothing else tells. Words behind -- are no options.
+        # The arguments themselves may be wrong, so only they can be searched for --json. Words after -- are not
+        # options.
         words = list(self.arguments)
         return "--json" in words[: words.index("--") if "--" in words else len(words)]
 
@@ -55,7 +58,7 @@ class Attempt:
             }
         }
         try:
-            # On one line, as a command that goes on prints its documents.
+            # On one line, as a continuous command prints its documents.
             show_json({"schema": SCHEMA, **told})
             sys.stdout.flush()
         except OSError:  # nobody reads it, or its disk is full
@@ -63,12 +66,12 @@ class Attempt:
 
 
 def abandon_output() -> None:
-    """Lets standard output lead nowhere, so that its last part fails nobody at the end of the process."""
+    """Discards standard output, so that flushing its last part cannot fail at the end of the process."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def attempt() -> Attempt | None:
-    """The run that this command is in. None where it was called without the program."""
+    """The current run. None if a command was called without the program."""
     context = click.get_current_context(silent=True)
     return None if context is None else context.find_object(Attempt)

@@ -1,4 +1,4 @@
-"""Lines on standard error: of work that ended by an error, and of a server that shows a part."""
+"""Hints on standard error: after work that ended with an error, and about a server that shows only a part."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ __all__ = ["hint_on_error", "refuse_part_of_cluster", "tell_outage", "tell_part_
 
 
 def tell_outage(reason: str) -> None:
-    """Says on standard error why Redis did not do a request that is sent again. An empty text says nothing."""
+    """Prints on standard error why a request to Redis failed and is sent again. An empty text prints nothing."""
     if reason:
         say(f"{reason}; asking again", error=True)
 
 
 @contextlib.contextmanager
 def hint_on_error(hint: Callable[[], str], *, but_not: type[BaseException] | tuple[()] = ()) -> Iterator[None]:
-    """Prints a hint where the block ends by an error, such as the command that goes on or takes back.
+    """Prints a hint if the block raises, such as the command that continues or undoes the work.
 
-    An error ``but_not`` says itself how to go on. The error goes on. A standard error that cannot be written to hides
-    it from nobody.
+    An error ``but_not`` contains the hint itself. The error is raised again. It is not hidden if standard error cannot
+    be written to.
     """
     try:
         yield
@@ -45,7 +45,7 @@ def hint_on_error(hint: Callable[[], str], *, but_not: type[BaseException] | tup
 
 
 def tell_part_of_cluster(client: Client, *, may_be_away: bool = False) -> None:
-    """Says on standard error that the server is one node of a cluster, where it is.
+    """Prints a warning on standard error if the server is one node of a cluster.
 
     Raises RedisConnectionError, unless the server ``may_be_away``.
     """
@@ -67,7 +67,7 @@ def tell_part_of_cluster(client: Client, *, may_be_away: bool = False) -> None:
 
 
 def refuse_part_of_cluster(client: Client) -> None:
-    """Raises click.UsageError where the server is one node of a cluster, and RedisConnectionError where it is away."""
+    """Raises click.UsageError if the server is one node of a cluster, and RedisConnectionError if it is away."""
     from redisson_dq.browsing import cluster_url
 
     url = cluster_url(client)

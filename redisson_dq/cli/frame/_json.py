@@ -27,12 +27,12 @@ def fields_of(value: Any, *properties: str, **others: object) -> dict[str, Any]:
 def show_json(value: Any, *, indent: int | None = None) -> None:
     """Prints a value as JSON, in ASCII without control characters."""
     text = json.dumps(_plain(value), indent=indent).replace("\x7f", "\\u007f")
-    # In one write, as ``say`` does.
+    # In one write, like ``say``.
     sys.stdout.write(f"{text}\n")
 
 
 def _plain(value: Any) -> Any:
-    """The value in JSON's own types. A number that JSON does not have becomes its text."""
+    """The value in JSON's own types. A number that JSON cannot represent becomes a text."""
     if isinstance(value, enum.Enum):
         return _plain(value.value)
     if value is None or isinstance(value, (bool, int, str)):

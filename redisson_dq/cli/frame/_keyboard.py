@@ -1,4 +1,4 @@
-"""The key that ends a command which goes on and on."""
+"""The key that ends a continuous command."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def quit_key() -> Iterator[Callable[[float], bool]]:
 
 
 def _has_keyboard() -> bool:
-    # A process in the background would be stopped where it changes the terminal. Windows knows neither.
+    # A background process that changes the terminal would be stopped. Windows has neither module.
     if sys.platform == "win32":
         return False
     with contextlib.suppress(OSError, ValueError, AttributeError):

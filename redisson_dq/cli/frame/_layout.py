@@ -24,9 +24,9 @@ __all__ = [
 
 #: Between two columns, or a name and its value.
 GAP = "  "
-# A value gets lines of its own where less than this is left beside its name, or where a word of it does not fit there.
+# A value gets its own lines if less than this is left beside its name, or if one of its words does not fit there.
 _BESIDE = 16
-# Behind the last of these a long name may go on in the next line.
+# After the last of these a long name may continue on the next line.
 _MARKED = re.compile(r".*[-:/._,=]")
 # A word of a shell: plain characters, and parts in quotes.
 _SHELL_WORD = re.compile(r"""(?:\$?'(?:\\.|[^'\\])*'|'[^']*'|"(?:\\.|[^"\\])*"|[^\s'"])+""")
@@ -42,8 +42,8 @@ class CommandLine(str):
 def folded(text: str, width: int | None, hang: int = 0) -> list[str]:
     """One line of text in lines of at most ``width`` columns, or as it is with None.
 
-    It is folded at blanks. A word that is longer than a line is broken, behind a mark such as a colon if it has one.
-    Lines behind the first begin with ``hang`` blanks, as far as there is room.
+    It is folded at blanks. A word that is longer than a line is broken, after a mark such as a colon if it has one.
+    Lines after the first begin with ``hang`` blanks, if there is room.
     """
     if width is None or width_of(text) <= width:
         return [text]
@@ -90,7 +90,7 @@ def _broken(text: str, width: int, blanks: str) -> Iterator[str]:
 def _command_lines(line: str, width: int) -> list[str]:
     """A command line in lines of at most ``width`` columns, which a shell reads as one. A word stays whole.
 
-    A deed in words, which begins with ``#``, is folded as a comment.
+    A note, which begins with ``#``, is folded as a comment.
     """
     if width_of(line) <= width:
         return [line]
@@ -111,7 +111,7 @@ def _command_lines(line: str, width: int) -> list[str]:
 
 
 def line_with_command(text: str, line: str, width: int | None) -> list[str]:
-    """A sentence that ends with a command line. Both have lines of their own where one is too long for them."""
+    """A sentence that ends with a command line. If they do not fit on one line, each gets its own lines."""
     text = safe(text)
     whole = f"{text}: {line}"
     if width is None or width_of(whole) <= width:

@@ -52,12 +52,13 @@ class Server:
 
     url: str | None = attrs.field(repr=False)
     redisson_config: str | None
-    #: How long a reply of Redis may take, in seconds. None leaves it to the URL or the file.
+    #: How long a reply of Redis may take, in seconds. None uses the setting of the URL or the file.
     timeout: float | None
 
     @contextlib.contextmanager
     def client(self, **options: Any) -> Iterator[Client]:
-        """A client, which is closed at the end. Nothing is sent before the first call, and nothing runs beside it.
+        """A client, which is closed at the end. Nothing is sent before the first call, and nothing runs in the
+        background.
 
         ``options`` are those of :func:`redisson_dq.connect`. Raises click.UsageError when no server is named.
         """
@@ -68,7 +69,7 @@ class Server:
             client.close()
 
     def opened(self, **options: Any) -> Client:
-        """A client that the caller closes. Otherwise as :meth:`client`."""
+        """A client that the caller closes. Otherwise like :meth:`client`."""
         if self.url is None and self.redisson_config is None and not os.environ.get(_VARIABLE):
             raise click.UsageError(
                 "name a server: --url redis://localhost:6379/0, --redisson-config FILE, or the environment variable "
@@ -80,7 +81,7 @@ class Server:
 
         if self.timeout is not None:
             options = {"socket_timeout": self.timeout, "socket_connect_timeout": self.timeout, **options}
-        # To load the codec of an ordinary client takes longer than Redis does to answer.
+        # Loading the codec of an ordinary client takes longer than the reply of Redis.
         client = unopened(self.url, {"redisson_config": self.redisson_config, "codec": RawValues(), **options})
         Admin(client).looks_only()
         return client
@@ -142,7 +143,7 @@ def json_option(function: _F) -> _F:
 
 
 def other_server_option(text: str) -> _Decorator:
-    """``--allow-other-server``, for a file that another server's data was written into."""
+    """``--allow-other-server``, for a file with data of another server."""
     return click.option("--allow-other-server", is_flag=True, help=text)
 
 
@@ -170,9 +171,9 @@ def dead_letter_option(function: _F) -> _F:
 
 
 def found_partitions(client: Client, queue: str, partitions: int | None, *, may_be_missing: bool = False) -> int | None:
-    """The number of partitions that was given, or the one that Redis's keys tell.
+    """The given number of partitions, or the number found from the keys in Redis.
 
-    A name of which Redis has nothing is reported on standard error, unless the command makes the queue, waits for it
+    A queue without any key in Redis is reported on standard error, unless the command creates the queue, waits for it
     or reports that itself: ``may_be_missing``.
     """
     from redisson_dq.browsing import exists, partitions_of

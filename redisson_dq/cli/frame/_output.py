@@ -17,7 +17,7 @@ from redisson_dq.cli.frame._tables import Column, TableLine, table_lines
 
 __all__ = ["Output", "say"]
 
-# More than any line has.
+# More columns than any line has.
 _ANY_WIDTH = 1 << 30
 
 
@@ -28,7 +28,7 @@ class _ShowTable(Protocol):
 
 
 class Output:
-    """Standard output, as a terminal, a file or a program wants it.
+    """Standard output for a terminal, a file or a program.
 
     A terminal with rich gets colours. Anything else gets plain text. At a terminal, tables and sentences keep to its
     width. Elsewhere they keep to ``COLUMNS``, and without it lines stay whole.
@@ -43,7 +43,7 @@ class Output:
 
     @property
     def width(self) -> int:
-        """The columns of the terminal as it is now."""
+        """The current number of columns of the terminal."""
         return shutil.get_terminal_size((80, 24)).columns if self._has_width else 80
 
     @property
@@ -94,7 +94,7 @@ class Output:
 
     @contextlib.contextmanager
     def live(self) -> Iterator[_ShowTable]:
-        """A function that shows a table and a note. At a terminal with rich each takes the place of the one before."""
+        """A function that shows a table and a note. At a terminal with rich, each replaces the previous one."""
         if not self.is_rich:
             yield self._flushed_table
             return
@@ -140,8 +140,8 @@ def say(text: str = "", *, error: bool = False, lines: bool = False) -> None:
     stream = sys.stderr if error else sys.stdout
     encoding = stream.encoding or "utf-8"
     shown = "\n".join(map(safe, text.split("\n"))) if lines else safe(text)
-    # print() writes the end of a line apart where nothing is buffered, as in most containers. In a log that several
-    # processes share, a line of another one would be before it.
+    # Without buffering, as in most containers, print() writes the line end separately. In a log shared by several
+    # processes, another process's line could come between.
     stream.write(shown.encode(encoding, "backslashreplace").decode(encoding) + "\n")
     stream.flush()
 

@@ -15,18 +15,18 @@ from redisson_dq.cli.frame._output import say
 
 __all__ = ["Progress", "progress"]
 
-# Where no terminal is, this many seconds lie between two lines.
+# Without a terminal, the interval of lines in seconds.
 _BETWEEN_LINES = 5.0
 
 
 class Progress(Protocol):
-    """Shows how far the work has come."""
+    """Shows the progress of the work."""
 
     def add(self, count: int = 1) -> None:
         """Adds to the number that is done."""
 
     def expect(self, total: int | None) -> None:
-        """Sets the number to be done in all, as far as it is known now."""
+        """Sets the total number, as far as it is known."""
 
 
 @contextlib.contextmanager

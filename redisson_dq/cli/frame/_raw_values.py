@@ -1,4 +1,4 @@
-"""The codec of a command's client, where the command brings none: bytes as they are, and no other codec is loaded."""
+"""The codec of a command's client if the command needs none: raw bytes, so that no other codec is loaded."""
 
 from __future__ import annotations
 

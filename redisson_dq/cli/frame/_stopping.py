@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class Stop:
-    """Whether the user wants the work to end, and the exit code then."""
+    """Whether the user wants the work to end, and the exit code in that case."""
 
     def __init__(self) -> None:
         self.code = 0
@@ -38,7 +38,7 @@ def stopping() -> Iterator[Stop]:
         if stop.code:
             raise KeyboardInterrupt
         stop.code = 128 + number
-        # The signal may have come while a line was printed, which cannot be printed on then.
+        # The signal may have come while a line was being printed, and no other line can be printed then.
         with contextlib.suppress(RuntimeError, OSError):
             print("\nending after this batch; a second signal ends at once", file=sys.stderr)
 
@@ -53,14 +53,14 @@ def stopping() -> Iterator[Stop]:
 def run_in_loop(main: Coroutine[Any, Any, T]) -> T:
     """``asyncio.run`` for a command. Ctrl-C and SIGTERM cancel the coroutine, and end the command when that has ended.
 
-    Their usual handlers raise. In a loop that would be in any of its tasks, and asyncio prints errors of its tasks.
+    The usual handlers raise. In a loop this could happen in any task, and asyncio prints errors of its tasks.
     """
     import asyncio
 
     # Signals are the main thread's.
     is_main = threading.current_thread() is threading.main_thread()
     numbers = (signal.SIGINT, signal.SIGTERM) if is_main else ()
-    # One that a shell lets its background processes ignore stays ignored.
+    # A signal that a shell makes background processes ignore stays ignored.
     before = {number: handler for number in numbers if callable(handler := signal.getsignal(number))}
     came: list[signal.Signals] = []
 
@@ -89,8 +89,8 @@ def run_in_loop(main: Coroutine[Any, Any, T]) -> T:
 def interruptible_sleep() -> Iterator[Callable[[float | None], None]]:
     """A function that sleeps for this many seconds, or until a signal with None, and that no signal can miss.
 
-    Python runs the handler of a signal between two of its own steps. Where the signal comes after the last of them, a
-    lock or ``time.sleep`` sleeps on to its end, and the handler runs then.
+    Python runs the handler of a signal between two of its own steps. If a signal comes after the last step, a lock or
+    ``time.sleep`` sleeps to its end, and only then the handler runs.
     """
     reads, writes = socket.socketpair()
     writes.setblocking(False)

@@ -20,8 +20,8 @@ _WORD = 24
 class Column:
     """A column of a table. ``right`` aligns numbers; ``cut`` shortens long cells, which are folded otherwise.
 
-    Where the terminal is too narrow, cells are cut down to ``least`` characters. Then columns are left out by
-    ``spare``, the highest first. One with 0 always stays.
+    If the terminal is too narrow, cells are cut down to ``least`` characters. Then columns are left out by ``spare``,
+    the highest first. A column with 0 always stays.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Column:
 
 @attrs.frozen
 class TableLine:
-    """One line of a table. ``is_head`` tells names: those of the columns, or that of a row whose cells are below."""
+    """One line of a table. ``is_head`` marks names: those of the columns, or that of a row whose cells are below."""
 
     text: str
     is_head: bool = False
@@ -42,7 +42,7 @@ class TableLine:
 def table_lines(
     columns: Sequence[str | Column], rows: Iterable[Sequence[object]], width: int, *, stacks: bool
 ) -> list[TableLine]:
-    """A table. With ``stacks`` each row becomes some lines where the columns do not fit."""
+    """A table. With ``stacks`` each row becomes several lines if the columns do not fit."""
     named = [column if isinstance(column, Column) else Column(column) for column in columns]
     named = [attrs.evolve(column, name=safe(column.name)) for column in named]
     cells = [[cell(value) for value in row] for row in rows]
@@ -55,7 +55,7 @@ def table_lines(
 
 
 def _kept(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[int]:
-    """The columns that are not left out. A spare one is, before a cell is folded."""
+    """The columns that are kept. Spare columns are left out before cells are folded."""
     whole = _whole_widths(columns, rows)
     needed = [min(wide, column.least) if column.cut else wide for column, wide in zip(columns, whole, strict=True)]
     kept = list(range(len(columns)))
@@ -83,7 +83,7 @@ def _with_gaps(widths: Sequence[int]) -> int:
 
 
 def _widths(columns: Sequence[Column], rows: Sequence[Sequence[str]], floors: Sequence[int], most: int) -> list[int]:
-    """The width of each column. A column that may be cut gives way first, else the widest one."""
+    """The width of each column. Columns that may be cut shrink first, then the widest one."""
     widths = _whole_widths(columns, rows)
     while _with_gaps(widths) > most:
         able = [i for i in range(len(columns)) if widths[i] > floors[i]]

@@ -1,4 +1,4 @@
-"""The text of a usage error, with the nearest name that there is."""
+"""The text of a usage error, with the nearest existing name."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from redisson_dq._common.texts import nearest
 
 __all__ = ["NoSuchCommand", "usage_error", "usage_message"]
 
-#: Words of other programs for the option that names the server.
+#: Other programs' names of the option for the server.
 _SERVER = frozenset(("redis", "uri", "redis-url", "redis-uri", "host", "server", "address", "dsn", "u", "h"))
 
 
 def usage_error(error: click.ClickException, program: str) -> str:
-    """The lines for standard error: the usage of the command, and the error behind the command's name."""
+    """The lines for standard error: the usage of the command, and the error after the command's name."""
     ctx = error.ctx if isinstance(error, click.UsageError) else None
     usage = f"{ctx.get_usage()}\n" if ctx is not None else ""
     if ctx is not None and isinstance(ctx.command, click.Group) and not ctx.args and _is_missing(error):
-        # Somebody who names no command wants to see which there are.
+        # A user who names no command wants to see the list of commands.
         usage = f"{ctx.get_help()}\n\n"
     path = ctx.command_path if ctx is not None else program
     return f"{usage}{path}: error: {usage_message(error)}"
@@ -49,7 +49,7 @@ def _question(name: str, known: dict[str, str]) -> str:
 
 
 class NoSuchCommand(click.UsageError):
-    """A command that there is not."""
+    """An unknown command."""
 
     def __init__(self, name: str, commands: list[str], ctx: click.Context) -> None:
         super().__init__(f"there is no command {name}", ctx)

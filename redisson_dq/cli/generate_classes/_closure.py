@@ -1,4 +1,4 @@
-"""Which classes a module declares: those that were asked for, and those that their values are made of."""
+"""Which classes a module declares: the requested ones, and those that their values consist of."""
 
 from __future__ import annotations
 

@@ -10,5 +10,5 @@ __all__ = ["UnreadableError"]
 class UnreadableError(ArgumentError):
     """A jar, a class file or a module cannot be read, or contradicts itself."""
 
-    #: That of the command line, for data that cannot be read.
+    #: The command line's exit code for data that cannot be read.
     exit_code = 65

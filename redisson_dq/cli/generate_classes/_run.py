@@ -24,7 +24,7 @@ from redisson_dq.errors import ArgumentError, RedissonDQError
 __all__ = ["generate", "write_module"]
 
 _MOST_LISTED = 20
-#: The loss where it is not declared. A superclass that is missing is told for itself.
+#: The loss if it is not declared. A missing superclass is reported separately.
 _LOST = (Why.COLLECTION, Why.JDK_SUPERCLASS)
 #: Classes that need no declaration.
 _NEEDLESS = {
@@ -47,7 +47,8 @@ def generate(
     style: Style = "attrs",
 ) -> int:
     """Write the module, and warnings to standard error; 0. Raises ArgumentError when the module cannot be made,
-    UnreadableError for a file that cannot be read, and RedissonDQError when the file cannot be written."""
+    UnreadableError for a file that cannot be read, and RedissonDQError when the file cannot be written.
+    """
     try:
         closure = _collected(path, classes, classpath, subclasses=subclasses)
     except ArgumentError as error:  # names that are in files may hold anything, line ends as well
@@ -149,7 +150,7 @@ def _warnings(closure: Closure) -> Iterator[str]:
 
 
 def _heading(path: str, classes: Sequence[str], classpath: Sequence[str], options: Sequence[str]) -> str:
-    """A comment with the command. Of paths it has the last part alone, so that the text is the same everywhere."""
+    """A comment with the command. Only the last part of paths is shown, so that the text is the same everywhere."""
     words = ["redisson-dq", "generate-classes", title(path), *classes]
     for extra in classpath:
         words += ["--classpath", title(extra)]

@@ -69,7 +69,7 @@ def value_options(function: _F) -> _F:
 
 @attrs.frozen(kw_only=True)
 class PageChoice:
-    """Which rows a page has: those of a filter, at most ``limit``, behind ``after``, among ``look`` rows at most."""
+    """The rows of a page: at most ``limit`` rows that match a filter, after ``after``, among at most ``look`` rows."""
 
     filter: str | None
     limit: int
@@ -156,7 +156,7 @@ def _seconds(span: timedelta | None) -> float | None:
 
 
 def in_words(moment: datetime | None, now: datetime) -> str:
-    """A time as it is from now on: ``in 5m 10s``, ``2h 3m ago``."""
+    """A time relative to now: ``in 5m 10s``, ``2h 3m ago``."""
     if moment is None:
         return ""
     text = span_in_words(abs(moment - now))

@@ -38,15 +38,15 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _STATES = ("waiting", "parked", "ready", "in-flight", "dead", "quarantined", "undecodable", "expired", "recurring")
-# So much of each value comes along to be decoded.
+# How many bytes of each value are read for decoding.
 _HEAD = 16_384
-# A call of Redis looks at this many, in some 1.5 ms of a queue with 10,000,000 entries.
+# How many items one call reads: about 1.5 ms in a queue with 10,000,000 entries.
 _TOGETHER = 200
 
 
 @attrs.define
 class _Listed:
-    """The rows that were found, how many there are in all, and where to go on."""
+    """The rows that were found, the number of all items, and the next cursor."""
 
     rows: list[tuple[SeenItem, DecodedValue]]
     count: int
@@ -93,7 +93,7 @@ def command(
     if output.as_json:
         told: ListDocument = {
             "queue": queue,
-            # Parked items wait.
+            # Parked items also wait.
             "state": "waiting" if state == "parked" else state,
             "count": found.count,
             "looked": found.looked,
@@ -134,7 +134,7 @@ def _listed(
                 if wanted is None or wanted(row, decoded):
                     found.rows.append((row, decoded))
                     if wanted is not None and len(found.rows) == limit and i + 1 < len(page.rows):
-                        # The next page begins behind this row.
+                        # The next page begins after this row.
                         page = browse(client, queue, state, after=before, limit=i + 1, **{**options, "head": 0})
                         break
             told.add(len(page.rows))

@@ -80,7 +80,7 @@ def command(pattern: str | None, server: Server, output: Output) -> int:
 
 
 def _exit_code(found: Sequence[Overview], pattern: str | None) -> int:
-    """A broken queue fails a look at all queues only where no other queue was seen."""
+    """When all queues are listed, a broken queue only fails the command if there is no other queue."""
     if not found or not (_is_one(pattern) or all(each.stats is None for each in found)):
         return FINE
     if found[0].error is not None:

@@ -50,7 +50,7 @@ def command(
                 parts = found_partitions(client, name, partitions, may_be_missing=True)
                 found.append(client.inspect(name, partitions=parts, dead_letter=dead_letter))
             except RedissonDQError as error:
-                # Of a cluster other nodes may answer.
+                # On a cluster, other nodes may still answer.
                 from redisson_dq.admin import Admin
 
                 is_away = isinstance(error, RedisConnectionError) and not Admin(client).is_cluster
@@ -78,7 +78,7 @@ def command(
 
 @attrs.frozen
 class _RefusedQueue:
-    """A queue that could not be looked at, while others may be."""
+    """A queue that could not be read, although others may be readable."""
 
     name: str
     failure: RedissonDQError

@@ -1,4 +1,4 @@
-"""``redisson-dq watch``: a table of queues that is drawn again and again."""
+"""``redisson-dq watch``: a table of queues that is redrawn continuously."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ _MOST = 20
 
 @attrs.frozen(kw_only=True)
 class _WatchedQueue:
-    """One queue in one round. ``change`` is how many more wait or are ready each second than a round before.
+    """One queue in one round. ``change`` is the change of waiting and ready items per second since the previous round.
 
-    ``at`` is the time of the look, by the client's clock: the server's may be set between two looks. ``error`` is why a
-    queue has no figures, while others have some.
+    ``at`` is the time of the round, by the client's clock: the server's clock may be changed between two rounds.
+    ``error`` is why a queue has no figures, while others have some.
     """
 
     name: str
@@ -60,7 +60,7 @@ class _WatchedQueue:
 
     @property
     def problem(self) -> str | None:
-        """Why it has no figures, or not all."""
+        """Why its figures are missing."""
         return str(self.error) if self.error is not None else None if self.stats is None else self.stats.error
 
 
@@ -106,7 +106,7 @@ def command(
 
 
 class _WatchedTable:
-    """The queues as they were at the last look that succeeded. The first look must."""
+    """The queues at the last successful round. The first round must succeed."""
 
     def __init__(
         self, client: Client, queues: tuple[str, ...], partitions: int | None, dead_letter: str | None
@@ -118,7 +118,7 @@ class _WatchedTable:
         self.note = ""
 
     def look(self) -> str | None:
-        """Looks at all queues. Tells an error that came after the first look, such as that Redis is away."""
+        """Reads all queues. After the first round, an error is shown, such as that Redis is away."""
         try:
             looks = self._looks()
             if looks and all(each.error is not None for each in looks):
@@ -136,7 +136,7 @@ class _WatchedTable:
     def _looks(self) -> list[_WatchedQueue]:
         before = {each.name: each for each in self.looks}
         looks = []
-        # Without any queue there may be some by now.
+        # If there was no queue, there may be some by now.
         self._names = self._names or _first_names(self._client)
         for name in self._names:
             try:
@@ -144,7 +144,7 @@ class _WatchedTable:
                     self._parts[name] = found_partitions(self._client, name, self._partitions, may_be_missing=True)
                 look = _look(self._client, name, self._parts[name], self._dead_letter, before.get(name))
                 if look.stats is not None and not look.stats.exists:
-                    # It may come with partitions.
+                    # It may be created with partitions.
                     del self._parts[name]
             except RedisConnectionError:
                 raise
@@ -184,7 +184,7 @@ def _look(
     )
 
 
-# Where all do not fit, the last figures to go are those that say whether something is stuck.
+# If not all figures fit, those that show whether something is stuck are left out last.
 _COLUMNS = [
     Column("queue", cut=True, least=24),
     Column("waiting", right=True),

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["add_command"]
 
-# How many ready values are looked at, and how many of the chosen ones are shown.
+# How many ready values are read, and how many of the selected ones are shown.
 _LOOKED, _MOST_LOOKED, _SHOWN = 10_000, 100_000, 5
 
 _DEED = Deed(verb="set aside", past="set aside", thing="ready value", things="ready values")
@@ -67,7 +67,7 @@ def add_command(
     server: Server,
     output: Output,
 ) -> int:
-    """Chooses ready values, shows the first ones, asks, and sets them aside."""
+    """Selects ready values, shows the first ones, asks, and sets them aside."""
     from redisson_dq.mending import mend_aside, select_ready
 
     with server.client() as client:

@@ -213,7 +213,7 @@ def show_command(kind: AsideKind) -> click.Command:
 
 
 def name_of(row: SeenItem) -> str:
-    """The id by which a row is named here. An element without one has the digest of its bytes."""
+    """The id of a row here. For an element without an id, the digest of its bytes."""
     import hashlib
 
     return row.id or row.entry_id or hashlib.sha256(row.data).hexdigest()[:12]
@@ -225,7 +225,7 @@ def has_name(row: SeenItem, ids: frozenset[str]) -> bool:
 
 
 def _told(row: SeenItem, decoded: DecodedValue) -> AsideItem:
-    """A row for JSON: the fields of ``list``, and those that tell an element of a list."""
+    """A row for JSON: the fields of ``list``, and those that identify an element of a list."""
     return {
         **as_fields(row, decoded),
         "id": name_of(row),

@@ -1,4 +1,4 @@
-"""The options by which items are chosen: ids, ``--filter`` or ``--all``."""
+"""The options that select items: ids, ``--filter`` or ``--all``."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 @attrs.frozen(kw_only=True)
 class Choice:
-    """Which items of a queue a command is for: those with some ids, those that a filter picks, or all."""
+    """The items of a queue that a command acts on: those with some ids, those that match a filter, or all."""
 
     ids: tuple[str, ...]
     filter: str | None
     values: ValueChoice
 
     def wanted(self) -> Callable[[SeenItem], bool] | None:
-        """The rows that the filter picks, or None for all.
+        """The filter for rows, or None for all rows.
 
         Raises FilterError, ArgumentError for the codec, and click.UsageError for classes that cannot be loaded.
         """
@@ -43,14 +43,14 @@ class Choice:
         return filtered(Filter(self.filter), self.values.reader())
 
     def unknown(self, met: Collection[str], text: str) -> list[IdProblem]:
-        """A problem with this text for each id that none of the rows had."""
+        """A problem with this text for each id that is in none of the rows."""
         from redisson_dq.mending import IdProblem
 
         return [IdProblem(id=id, state="unknown", text=text) for id in dict.fromkeys(self.ids) if id not in met]
 
 
 def choice_options(function: _F) -> _F:
-    """``ID...``, ``--filter`` and ``--all``, of which one is given: the function gets them as ``choice``.
+    """``ID...``, ``--filter`` and ``--all``, of which exactly one is given: the function gets them as ``choice``.
 
     ``--codec`` and ``--classes`` say how the filter reads values.
     """
@@ -71,7 +71,7 @@ def choice_options(function: _F) -> _F:
 
 
 def mended(client: Client, name: str, partitions: int | None, dead_letter: str | None = None) -> MendedQueue:
-    """The queue, and its partitions as one."""
+    """The queue, with its partitions as one queue."""
     from redisson_dq.mending import MendedQueue
 
     count = found_partitions(client, name, partitions)

@@ -33,13 +33,13 @@ _REASONS = {
 
 @attrs.frozen(kw_only=True)
 class UndoChoice:
-    """Where an undo file is written. ``path`` is None for a name that is made."""
+    """Where an undo file is written. ``path`` is None for a generated name."""
 
     path: Path | None
     wanted: bool
 
     def opened(self, queue: MendedQueue, action: str) -> UndoWriter | None:
-        """A new file, or None without one. Says its name on standard error."""
+        """A new file, or None without one. Prints its name on standard error."""
         if not self.wanted:
             return None
         from redisson_dq import __version__
@@ -70,7 +70,7 @@ def undo_options(function: _F) -> _F:
 
 @attrs.frozen(kw_only=True)
 class Deed:
-    """An action in words: ``"cancel"``, ``"cancelled"``, and a thing that it acts on, with the plural."""
+    """An action in words: ``"cancel"``, ``"cancelled"``, and the noun for its objects, with the plural."""
 
     verb: str
     past: str
@@ -93,9 +93,9 @@ def do(
     output: Output,
     untouched: Untouched | None = None,
 ) -> int:
-    """Asks, acts and tells. The exit code: 1 where some could not be done.
+    """Asks, acts and reports. Returns the exit code: 1 if some could not be done.
 
-    ``untouched`` counts further entries, which cannot be chosen.
+    ``untouched`` counts other entries, which cannot be selected.
     """
     from redisson_dq.mending import Acting, MendCounts, Untouched
 
@@ -129,7 +129,7 @@ def do(
 
 
 def _left(queue: MendedQueue, untouched: Untouched) -> Iterator[str]:
-    """A line for each kind of entries that are left, with the command that says what helps."""
+    """A line for each kind of skipped entries, with the command that shows the remedy."""
     kinds = (
         (untouched.torn, "is", "are", f"in only one of the two keys of {queue.name}", "torn-entries"),
         (untouched.unknown, f"of {queue.name} is", f"of {queue.name} are", "in no known format", "quarantine"),
@@ -184,12 +184,12 @@ def _tell(
 
 @contextlib.contextmanager
 def choosing(queue: MendedQueue) -> Iterator[Callable[[int, int], None]]:
-    """Shows how many items were looked at. Gives the function that is told."""
+    """Shows how many items were examined. Yields the function that is called with the numbers."""
     with progress(f"looking at {queue.name}") as bar:
         met = [0]
 
         def told(now: int, chosen: int) -> None:
-            # Each part counts again where items are looked for by ids.
+            # When items are searched by id, each part counts from the start.
             bar.add(max(0, now - met[0]))
             met[0] = now
 

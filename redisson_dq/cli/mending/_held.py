@@ -1,4 +1,4 @@
-"""The way of the commands that act on values that receivers hold."""
+"""The common steps of commands that act on values that receivers hold."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def act_on_held(
     undo: UndoChoice,
     output: Output,
 ) -> int:
-    """Chooses values that receivers hold, and acts on them."""
+    """Selects values that receivers hold, and acts on them."""
     from redisson_dq.mending import count_over, select_held
 
     with server.client() as client:

@@ -32,7 +32,7 @@ _PAST = {"pause": "paused", "resume": "resumed"}
 
 
 def pausing_command(verb: Literal["pause", "resume"], *, short_help: str, help: str) -> click.Command:
-    """The command ``pause`` or ``resume``. Each queue gets an undo file of its own."""
+    """The command ``pause`` or ``resume``. Each queue gets its own undo file."""
 
     @click.command(verb, short_help=short_help, help=help)
     @queues_argument()

@@ -1,4 +1,4 @@
-"""The way of the commands that act on waiting items."""
+"""The common steps of commands that act on waiting items."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["act_on_waiting", "waiting_command"]
 
 
 def waiting_command(deed: Deed, action: WaitingAction, ms: int | None, *, short_help: str, help: str) -> click.Command:
-    """A command that needs to know nothing but the items. ``ms`` is None for the server's time."""
+    """A command whose only input is the items. ``ms`` is None for the server's time."""
 
     @click.command(deed.verb, short_help=short_help, help=help)
     @queue_argument
@@ -55,7 +55,7 @@ def act_on_waiting(
     undo: UndoChoice,
     output: Output,
 ) -> int:
-    """Chooses waiting items and acts on them. ``ms`` is None for the server's time."""
+    """Selects waiting items and acts on them. ``ms`` is None for the server's time."""
     from redisson_dq.mending import Untouched, count_untouched, found_by_id, mend_waiting, select_waiting
 
     with server.client() as client:
@@ -65,7 +65,7 @@ def act_on_waiting(
                 selection, problems = found_by_id(queue, choice.ids, stays=action != "cancel", told=told)
             else:
                 selection, problems = select_waiting(queue, choice.wanted(), told=told), []
-        # An id that was not found may be that of a torn entry.
+        # An id that was not found may belong to a torn entry.
         is_told = choice.ids and not any(each.state in ("unknown", "delivered") for each in problems)
         untouched = Untouched() if is_told else count_untouched(queue)
         with selection:

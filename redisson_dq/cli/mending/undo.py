@@ -1,4 +1,4 @@
-"""``redisson-dq undo``: takes an action back, as its undo file tells of it."""
+"""``redisson-dq undo``: undoes an action, using its undo file."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The commands that put values in and take them out: ``offer`` and ``take``."""
+"""The commands that add and take values: ``offer`` and ``take``."""

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-# How many values go in one round trip, as a whole or not at all.
+# How many values are sent in one round trip, all or none.
 _BATCH = 500
 
 
@@ -117,7 +117,7 @@ def _lines(source: IO[str]) -> Iterator[str]:
 
 
 class _BadLineError(Exception):
-    """A line that is no JSON, or of which no value can be made."""
+    """A line that is not JSON, or from which no value can be made."""
 
 
 def _values(lines: Iterator[str], java_class: str | None, text: bool) -> Iterator[Any]:

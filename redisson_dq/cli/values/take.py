@@ -112,7 +112,7 @@ def _show(output: Output, queue: str, data: bytes, decoded: DecodedValue) -> Non
 
 
 def _set_aside(client: Any, queue: str, partitions: int | None, data: bytes) -> str:
-    """Puts a value aside where consumers put such values. Gives the queue that has it: of partitions the first one."""
+    """Sets a value aside, as consumers do. Returns the queue that has it: for partitions, the first one."""
     from redisson_dq.admin import Admin
 
     part = Admin(client).parts(queue, partitions)[0]
@@ -123,7 +123,7 @@ def _set_aside(client: Any, queue: str, partitions: int | None, data: bytes) -> 
 
 
 def _give_back(client: Any, queue: str, partitions: int | None, data: bytes) -> None:
-    """Puts a value back in front, or prints its bytes on standard error where that fails."""
+    """Puts a value back at the front, or prints its bytes on standard error if that fails."""
     from redisson_dq.errors import RedissonDQError
 
     try:

@@ -3,9 +3,9 @@
 The parts, by process:
 
 - ``supervisor`` starts the processes and replaces them. ``children`` is its end of each, ``restarts`` says when the
-  next one starts. ``recovery`` hands back the values that a dead process had in hand. ``health`` answers probes over a
-  port (``redisson_dq.cli.serving``), ``service_manager`` tells systemd, ``changes`` watches source files.
-- ``child`` is the program of each process. It runs the user's worker and tells the supervisor how it is.
+  next one starts. ``recovery`` puts back the values that a dead process held. ``health`` answers probes over a port
+  (``redisson_dq.cli.serving``), ``service_manager`` notifies systemd, ``changes`` watches source files.
+- ``child`` is the program of each process. It runs the user's worker and reports its state to the supervisor.
 - ``loading`` finds the worker of a ``package.module:name``, for both of them and for ``check``.
 """
 

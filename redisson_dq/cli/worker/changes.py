@@ -1,4 +1,4 @@
-"""Which Python files changed, for ``--reload``. Development only: it looks at every file again and again."""
+"""Which Python files changed, for ``--reload``. For development only: it checks every file repeatedly."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _NOT_OURS = {"__pycache__", "node_modules", "site-packages"}
 
 
 class Changes:
-    """Compares the .py files under a directory with those that stood there at first."""
+    """Compares the .py files under a directory with its initial state."""
 
     def __init__(self, root: str) -> None:
         self._root = root
         self._seen = dict(self._files())
 
     def changed(self) -> list[str]:
-        """Files that were written, made or removed since. None while the system lets no folder be read."""
+        """Files that were written, created or removed since. None while the system lets no folder be read."""
         try:
             now = dict(self._files())
         except OSError:

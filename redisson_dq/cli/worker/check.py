@@ -21,7 +21,7 @@ __all__ = ["check"]
 def check(target: str, url: str | None, redisson_config: str | None, output: Output) -> int:
     """Prints each queue with its handlers and its problems; the exit code. A warning changes no exit code.
 
-    Raises LoadError, and RedissonDQError where the queues cannot be looked at.
+    Raises LoadError, and RedissonDQError if the queues cannot be read.
     """
     worker, problem = load(target, url, redisson_config), None
     try:

@@ -1,4 +1,4 @@
-"""The program of one process: runs the user's worker, and tells the supervisor how it is.
+"""The program of one process: runs the user's worker, and reports its state to the supervisor.
 
 ``python -m redisson_dq.cli.worker.child``, with JSON on standard input
 """
@@ -31,14 +31,14 @@ __all__ = ["Reporter", "main", "memory"]
 
 logger = logging.getLogger("redisson_dq")
 
-# How often the supervisor is told; until the worker runs, more often.
+# How often the child reports to the supervisor; more often until the worker runs.
 _EVERY, _AT_FIRST = 1.0, 0.05
-# A handler that was told of its timeout has so long to return.
+# How long a handler may take to return after it was notified of its timeout.
 _TO_RETURN = 2.0
 
 
 class Reporter:
-    """Tells the supervisor every second how the worker is, and stops the worker when the supervisor is gone."""
+    """Reports the worker's state to the supervisor every second, and stops the worker when the supervisor is gone."""
 
     def __init__(
         self,
@@ -48,22 +48,22 @@ class Reporter:
         max_memory: int | None,
         page: Callable[[], list[Any]] | None = None,
     ) -> None:
-        """``page`` gives the process's metrics."""
+        """``page`` returns the process's metrics."""
         self._worker = worker
         self._supervisor = supervisor
         self._max_jobs, self._max_memory = max_jobs, max_memory
         self._jobs = 0
         self._leaves: str | None = None
-        #: That the worker runs in, if it needs one.
+        #: The event loop of the worker, if it needs one.
         self.loop: asyncio.AbstractEventLoop | None = None
         self._changed = threading.Event()
-        #: The events of handlers that run, where there are timeouts.
+        #: The events of running handlers, if there are timeouts.
         self._inside: set[Any] = set()
-        #: Events whose time is over, and until when their handlers have to return.
+        #: Events whose timeout has passed, and when their handlers must have returned.
         self._overdue: dict[Any, float] = {}
         self._page = page
         self._last_page: list[Any] | None = None
-        # Of a message at a time, from whichever thread.
+        # Only one message is sent at a time, from any thread.
         self._sending = threading.Lock()
         self._watch()
         for run in (self._tell, self._listen, self._look) if page is not None else (self._tell, self._listen):
@@ -123,7 +123,7 @@ class Reporter:
             self._supervisor.sendall(json.dumps(told).encode() + b"\n")
 
     def _look(self) -> None:
-        """Makes the page of metrics again. A collector of the user's that takes long holds up no report."""
+        """Renders the page of metrics again. A slow collector of the user's delays no report."""
         while True:
             self._make_page()
             time.sleep(_EVERY)
@@ -136,7 +136,7 @@ class Reporter:
             logger.exception("metrics: the page of this process cannot be made")
 
     def tell_last(self) -> None:
-        """Tells the last counts, when the worker has stopped."""
+        """Reports the last counts after the worker has stopped."""
         if self._page is not None:
             self._make_page()
             with contextlib.suppress(OSError):
@@ -168,7 +168,7 @@ class Reporter:
                 self._ask_to_stop(2)
         except OSError:
             pass
-        # The end of the connection is the supervisor's end.
+        # The connection ends when the supervisor ends.
         self._ask_to_stop(1)
 
     def _ask_to_stop(self, times: int) -> None:
@@ -180,15 +180,15 @@ class Reporter:
             if self.loop is None:
                 self._worker.request_stop()
             else:
-                # A loop that has ended needs no telling.
+                # A loop that has ended needs no notification.
                 with contextlib.suppress(RuntimeError):
                     self.loop.call_soon_threadsafe(self._worker.request_stop)
 
 
 def memory() -> int:
-    """How many bytes of memory this process has; where the system tells only the largest number so far, that one.
+    """How many bytes of memory this process uses; the peak if the system reports only that.
 
-    0 while there is no descriptor to look with. The next look tells.
+    0 if no file descriptor is free to read it. The next call reads it.
     """
     try:
         with open("/proc/self/statm") as found:
@@ -201,12 +201,12 @@ def memory() -> int:
 
 
 def main(told: dict[str, Any]) -> int:
-    """Runs the worker until it is told to stop; the exit code."""
+    """Runs the worker until it is asked to stop, and returns the exit code."""
     set_up(told["log_level"])
     supervisor = socket.socket(fileno=told["socket"])
     # Programs that the handlers start must not keep it open.
     supervisor.set_inheritable(False)
-    # Leases and connections tell whose they are by the same bytes.
+    # Leases and connections identify their owner by the same bytes.
     own_process(bytes.fromhex(told["owner"]))
     try:
         worker = load(told["target"], told["url"], told["redisson_config"])
@@ -225,7 +225,7 @@ def main(told: dict[str, Any]) -> int:
 
 
 def _counted(worker: AnyWorker) -> Callable[[], list[Any]]:
-    """Counts for the worker, and gives the function that makes the page of this process."""
+    """Counts for the worker, and returns the function that renders the page of this process."""
     from redisson_dq.prometheus import instrument
     from redisson_dq.prometheus.merging import page_of
 

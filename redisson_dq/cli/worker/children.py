@@ -1,4 +1,4 @@
-"""The supervisor's end of one process: how it is started, what it tells, and how it ends."""
+"""The supervisor's end of one process: how it is started, its reports, and how it ends."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ import attrs
 
 __all__ = ["HURRY", "Child", "ChildOptions"]
 
-#: Tells a process that stops to wait for its handlers no longer.
+#: Asks a stopping process not to wait for its handlers any longer.
 HURRY = b"!"
 
 # How long a process may take to end beyond the grace of its handlers.
 _LAST_STEPS = 15.0
-# A process that tells nothing for this long receives nothing. One that is busy tells something each second.
+# A process that reports nothing for this long counts as receiving nothing. A busy process reports every second.
 _SILENT = 10.0
-# A process that tells nothing at all may take this many times as long. One that began without memory may hang for good.
+# A process that has never reported may take this many times as long. One that started without memory may hang for good.
 _FIRST_WORD = 10
-# So much time counts at most between two looks at a silent process: the supervisor may have stood still too.
+# The most time that counts between two checks of a silent process: the supervisor may have been suspended too.
 _LONGEST_STEP = 2.0
 
 
 @attrs.frozen(kw_only=True)
 class ChildOptions:
-    """The arguments that every process is started with."""
+    """The arguments with which every process is started."""
 
     target: str
     url: str | None
@@ -41,17 +41,17 @@ class ChildOptions:
     max_jobs: int | None
     max_memory: int | None
     log_level: str
-    #: Whether its metrics are told too.
+    #: Whether its metrics are reported too.
     metrics: bool = False
 
 
 class Child:
-    """One process with a worker. It runs from the making on."""
+    """One process with a worker. It runs from its creation on."""
 
     def __init__(self, options: ChildOptions) -> None:
-        """Raises OSError when the system gives no descriptor, process or memory for it."""
+        """Raises OSError if the system has no descriptor, process or memory for it."""
         self._options = options
-        #: The beginning of its leases' ids.
+        #: The prefix of its leases' ids.
         self.owner = secrets.token_bytes(4)
         self.began = time.monotonic()
         self.is_running = False
@@ -62,7 +62,7 @@ class Child:
         #: Whether it receives, and a handler makes no progress.
         self.is_stalled = False
         self.queues: tuple[str, ...] = ()
-        #: Its metrics, as it told them last.
+        #: Its metrics, from its latest report.
         self.page: list[Any] | None = None
         #: Why it wants to be replaced.
         self.leaves: str | None = None
@@ -76,7 +76,7 @@ class Child:
         with contextlib.ExitStack() as undo:
             undo.callback(self.socket.close)
             with theirs:
-                # A session of its own: Ctrl-C comes to the supervisor alone, which passes it on.
+                # A separate session: only the supervisor gets Ctrl-C, and passes it on.
                 self.process = subprocess.Popen(
                     [sys.executable, "-m", "redisson_dq.cli.worker.child"],
                     stdin=subprocess.PIPE,
@@ -123,16 +123,16 @@ class Child:
         self.page = told.get("metrics") or self.page
 
     def stands_still(self, passed: float, silence: float) -> bool:
-        """Notes that so much time has passed; whether the process has been silent for longer than it may.
+        """Records the passed time. Returns whether the process has been silent for too long.
 
-        Before its first word it imports the user's program, which may take longer.
+        Before its first report it imports the user's program, which may take longer.
         """
         self._silent += min(passed, _LONGEST_STEP)
         return self._silent > silence * (1 if self._has_told else _FIRST_WORD)
 
     @property
     def is_silent(self) -> bool:
-        """Whether it has reported nothing for this long that its figures are old."""
+        """Whether its last report is so old that its figures are outdated."""
         return self._has_told and self._silent >= _SILENT
 
     @property
@@ -149,7 +149,9 @@ class Child:
         return ()
 
     def look_whether_stopped(self) -> None:
-        """Asks the system whether a signal such as SIGSTOP holds it. Where it cannot be asked, its silence tells."""
+        """Asks the system whether the process is stopped, as by SIGSTOP. If the system cannot say, only its silence
+        counts.
+        """
         if _STOPS is None:
             return
         with contextlib.suppress(ChildProcessError):
@@ -161,14 +163,14 @@ class Child:
 
     @property
     def is_stopping(self) -> bool:
-        """Whether it was told to stop."""
+        """Whether it was asked to stop."""
         return self._is_stopping
 
     def stop(self) -> None:
-        """Tells it to stop. The second time its handlers have no grace any more."""
+        """Asks it to stop. The second time, its handlers get no grace period."""
         if self._is_stopping:
             self._kill_at = time.monotonic() + _LAST_STEPS
-            # Two signals that come together may be one.
+            # Two signals in quick succession may be merged into one.
             with contextlib.suppress(OSError):
                 self.socket.send(HURRY)
         else:
@@ -202,5 +204,5 @@ class Child:
 # Variables that service managers set only for the supervisor.
 _SUPERVISORS = ("NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC")
 
-# Asks for stops and their ends alone, so that Popen learns of the end of the process.
+# Only waits for stops and continuations, so that Popen gets the end of the process.
 _STOPS = os.WSTOPPED | os.WCONTINUED | os.WNOHANG if hasattr(os, "waitid") else None

@@ -17,9 +17,9 @@ __all__ = ["Health", "HealthServer"]
 
 @attrs.frozen(kw_only=True)
 class Health:
-    """How the processes are. ``wanted`` is how many there should be, ``consuming`` how many receive values.
+    """The state of the processes. ``wanted`` is how many there should be, ``consuming`` how many receive values.
 
-    ``stalled`` is how many receive none as a handler makes no progress. ``problems`` says why it is not ready.
+    ``stalled`` is how many receive none because a handler makes no progress. ``problems`` says why it is not ready.
     """
 
     wanted: int
@@ -31,7 +31,7 @@ class Health:
 
     @property
     def is_live(self) -> bool:
-        """Whether anything is received. While it stops, the values in hand are work enough.
+        """Whether any process receives values. While the worker stops, finishing the held values counts too.
 
         A handler that makes no progress is reported, and not killed: it may only be slow.
         """
@@ -48,7 +48,7 @@ async def _nothing() -> Mapping[str, QueueStats]:
 
 
 class HealthServer:
-    """Serves the three paths from its making to :meth:`close`."""
+    """Serves the three paths from its creation until :meth:`close`."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class HealthServer:
         queues: Callable[[], Awaitable[Mapping[str, QueueStats]]] = _nothing,
         hosts: Iterable[str] = (),
     ) -> None:
-        """``queues`` gives the figures of the worker's queues. ``/ready`` warns of those that are paused, and
+        """``queues`` returns the figures of the worker's queues. ``/ready`` warns of those that are paused, and
         ``/health`` shows all. They change no status. Raises RedissonDQError when the port cannot be opened.
         """
         self._health, self._queues = health, queues
@@ -67,7 +67,7 @@ class HealthServer:
 
     @property
     def port(self) -> int:
-        """The port, also where 0 left the choice to the system."""
+        """The port, even if the system chose it for 0."""
         return self._port.number
 
     def close(self) -> None:
@@ -91,7 +91,7 @@ class HealthServer:
 
 def _figures(stats: QueueStats) -> dict[str, Any]:
     told = stats.to_dict()
-    # Of the keys only those are worth telling that hold another type.
+    # Only keys of the wrong type are worth reporting.
     del told["keys"]
     return {**told, "error": stats.error}
 

@@ -1,4 +1,4 @@
-"""Finds the worker that ``package.module:name`` stands for."""
+"""Loads the worker named by ``package.module:name``."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FLAVOURS = ("redisson_dq.worker", "redisson_dq.aio.worker")
 # Where this package is.
 _PACKAGE = str(Path(__file__).resolve().parents[2])
 
-# The innermost calls of the user's say where it failed.
+# How many of the user's innermost calls are shown.
 _MOST_CALLS = 5
 
 
@@ -49,11 +49,11 @@ class OwnCodeError(LoadError):
 
 
 def load(target: str, url: str | None, redisson_config: str | None = None) -> AnyWorker:
-    """Imports the module, from the current directory too, and gives its worker.
+    """Imports the module, also from the current directory, and returns its worker.
 
     ``url`` or a file of Redisson's settings replaces the worker's own server.
 
-    Raises LoadError. Where the user's code raised, standard error has the user's part of the traceback.
+    Raises LoadError. If the user's code raised, the user's part of the traceback is printed on standard error.
     """
     here = os.getcwd()
     if here not in sys.path:
@@ -99,7 +99,7 @@ def _imported(target: str, name: str) -> ModuleType:
         try:
             return importlib.import_module(name)
         except ModuleNotFoundError as error:
-            # One that the module itself asks for is its own matter.
+            # A module that is missing inside the user's module is an error of that module.
             if error.name is None or not f"{name}.".startswith(f"{error.name}."):
                 raise
             raise LoadError(_nowhere(target, error.name)) from None
@@ -137,7 +137,7 @@ def _guarded(what: str, call: Callable[[], Any]) -> Any:
     except LoadError:
         raise
     except (Exception, SystemExit) as error:
-        # A module that ends the program would end this one, with a code that says something else.
+        # A module that calls sys.exit() would end this program, with a code of another meaning.
         _print_own_part(error)
         raise OwnCodeError(f"{what}: {type(error).__name__}: {error}") from error
     finally:

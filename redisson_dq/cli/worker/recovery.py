@@ -1,4 +1,4 @@
-"""The supervisor's calls to Redis: to hand back the values of dead processes, and to ask how the queues are.
+"""The supervisor's calls to Redis: to put back the values of dead processes, and to read the state of the queues.
 
 One thread, so that the supervisor never waits for Redis.
 """
@@ -26,15 +26,15 @@ __all__ = ["Recovery"]
 
 logger = logging.getLogger("redisson_dq")
 
-# A command that the process sent just before its death may be read after our first look.
+# A command that the process sent just before its death may be processed after our first check.
 _SECOND_LOOK = 0.25
-# While Redis is away, or the system gives no descriptor. Most leases have ended by themselves then.
+# The limit while Redis is away or there is no descriptor. By then most leases have ended by themselves.
 _FIRST_PAUSE, _LONGEST_PAUSE, _PATIENCE = 1.0, 30.0, 3600.0
-# Of probes that come one after the other, one look is for all within that time.
+# Successive probes within this time share one reading.
 _LOOKS_ANEW = 1.0
 _END, _LOOK = "end", "look"
 
-#: The figures of queues, by their names.
+#: The figures of queues, by name.
 _Figures = Mapping[str, QueueStats]
 
 
@@ -42,7 +42,7 @@ _Figures = Mapping[str, QueueStats]
 class _DeadProcess:
     owner: bytes
     queues: tuple[str, ...]
-    #: When its leases are looked for next, and until when a look may fail.
+    #: When its leases are searched next, and until when a search may fail.
     next: float
     until: float
     pause: float = _FIRST_PAUSE
@@ -50,7 +50,7 @@ class _DeadProcess:
 
 
 class Recovery:
-    """Works off the owners it is given, as soon as Redis answers."""
+    """Processes the given owners as soon as Redis answers."""
 
     def __init__(self, worker: AnyWorker) -> None:
         self._worker = worker
@@ -66,26 +66,26 @@ class Recovery:
         self._thread.start()
 
     def hand_back(self, owner: bytes, queues: tuple[str, ...]) -> None:
-        """Gives back the leases of an owner whose process is dead, soon."""
+        """Schedules the return of the leases of an owner whose process is dead."""
         now = time.monotonic()
         self._came.put(_DeadProcess(owner, queues, next=now, until=now + _PATIENCE))
 
     def figures(self) -> concurrent.futures.Future[_Figures]:
-        """The figures of the worker's queues, from a look at Redis within the last second.
+        """The figures of the worker's queues, at most a second old.
 
-        Only one thread may ask. It is the last look's result while Redis is away.
+        Only one thread may call it. While Redis is away, it returns the last result.
         """
         now = time.monotonic()
         if self._look.done() and now - self._looked >= _LOOKS_ANEW:
             self._looked = now
             self._look = concurrent.futures.Future()
-            # One who waits no longer must not cancel it for the others.
+            # A caller that stops waiting must not cancel it for the others.
             self._look.set_running_or_notify_cancel()
             self._came.put(_LOOK)
         return self._look
 
     def close(self, timeout: float) -> None:
-        """Ends when all was handed back, or at the timeout."""
+        """Closes when all leases have been returned, or at the timeout."""
         self._closes.set()
         self._came.put(_END)
         self._thread.join(timeout)
@@ -108,11 +108,11 @@ class Recovery:
                 self._loop.close()
 
     def _is_over(self, dead: _DeadProcess) -> bool:
-        """Hands back the leases of one owner; whether no further look is needed, or any more tried."""
+        """Returns the leases of one owner. True if no further check is needed or possible."""
         try:
             found = self._result_of(self._worker._return_leases(dead.owner, dead.queues))
         except Exception as error:
-            # Errors of Redis, and whatever comes of a system without descriptors, threads or memory.
+            # Errors of Redis, and those of a system without descriptors, threads or memory.
             traceback = None if isinstance(error, (RedissonDQError, OSError)) else error
             now = time.monotonic()
             if self._closes.is_set() or now > dead.until:

@@ -5,9 +5,9 @@ from __future__ import annotations
 __all__ = ["RestartBackoff", "Shortage"]
 
 _FIRST, _LONGEST = 0.5, 30.0
-# A process that ran for that long was well.
+# A process that ran for this long was healthy.
 _WELL = 10.0
-# How long the next try to start a process waits while the system has no descriptor, process or memory to give.
+# The pause before the next attempt to start a process while the system has no descriptor, process or memory.
 _FIRST_TRY, _LAST_TRIES = 0.1, 5.0
 
 
@@ -19,7 +19,7 @@ class RestartBackoff:
         self._not_before = 0.0
 
     def died(self, now: float, ran_for: float) -> float:
-        """Notes that a process has died which ran for this long; tells the pause before the next one starts."""
+        """Records that a process died after running for this long. Returns the pause before the next one starts."""
         self._failures = 1 if ran_for >= _WELL else self._failures + 1
         pause = 0.0 if self._failures < 2 else min(_LONGEST, _FIRST * 2.0 ** min(self._failures - 2, 30))
         self._not_before = max(self._not_before, now + pause)
@@ -31,17 +31,17 @@ class RestartBackoff:
 
 
 class Shortage:
-    """The time in which the system lets no process be started. A try that fails doubles the pause before the next."""
+    """A period in which the system cannot start processes. Each failed attempt doubles the pause before the next."""
 
     def __init__(self) -> None:
         self._began = 0.0
         self._pause = 0.0
         self._not_before = 0.0
-        #: Why the last try failed. None: there is no shortage.
+        #: Why the last attempt failed. None if there is no shortage.
         self.reason: str | None = None
 
     def failed(self, now: float, reason: str) -> bool:
-        """Notes that a try failed; whether it was the first one."""
+        """Records a failed attempt. Returns whether it was the first one."""
         is_first = self.reason is None
         if is_first:
             self._began = now
@@ -51,7 +51,7 @@ class Shortage:
         return is_first
 
     def ended(self, now: float) -> float | None:
-        """Notes that a process was started; how long the shortage had lasted, None where there was none."""
+        """Records that a process was started. Returns how long the shortage lasted, or None if there was none."""
         if self.reason is None:
             return None
         self.reason = None
@@ -59,5 +59,5 @@ class Shortage:
         return now - self._began
 
     def wait(self, now: float) -> float:
-        """How long until the next try; 0 for now."""
+        """How long until the next attempt; 0 for now."""
         return max(0.0, self._not_before - now)

@@ -18,7 +18,7 @@ def woken_by_signals(signalled: Callable[[int], None]) -> Iterator[socket.socket
     SIGCHLD.
     """
     numbers = [signal.SIGTERM, signal.SIGINT, signal.SIGCHLD]
-    # From a terminal it says that the terminal is gone. ``nohup`` lets it be ignored.
+    # From a terminal, SIGHUP means that the terminal is gone. ``nohup`` makes it ignored.
     if not os.isatty(0) and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
         numbers.append(signal.SIGHUP)
     bell, rings = socket.socketpair()

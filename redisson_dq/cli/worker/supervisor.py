@@ -1,4 +1,4 @@
-"""Starts processes, replaces those that died or want to leave, and ends all of them when it is told to."""
+"""Starts processes, replaces those that died or want to leave, and ends all of them on request."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ __all__ = ["Supervisor", "supervise"]
 
 logger = logging.getLogger("redisson_dq")
 
-# How often it looks round when nothing happens; it wakes for every death, report and signal.
+# How often it checks when nothing happens; it wakes for every death, report and signal.
 _EVERY = 1.0
 _LOOK_AT_FILES = 0.5
-# How long the end waits for Redis to take back the values of killed processes.
+# How long the shutdown waits until the values of killed processes are put back in Redis.
 _LAST_HAND_BACK = 5.0
-# How long a probe waits for Redis to tell the figures of the queues.
+# How long a probe waits for the figures of the queues from Redis.
 _LOOK_AT_REDIS = 0.5
 _STOPPED, _KILLED = 0, 3
 
@@ -61,7 +61,7 @@ class Supervisor:
         changes: Changes | None = None,
         together: Together | None = None,
     ) -> None:
-        """``changes``: ends when a file has changed, and tells so by :attr:`has_changed`.
+        """``changes``: ends when a file has changed, which sets :attr:`has_changed`.
 
         ``together`` gets the metrics of the processes.
         """
@@ -79,16 +79,16 @@ class Supervisor:
         self._was_killed = False
         self._next_look = 0.0
         self._next_sign = 0.0
-        #: Whether it ended as a file had changed, and nobody told it to stop.
+        #: Whether it ended because a file had changed, without a request to stop.
         self.has_changed = False
 
     @property
     def health(self) -> Health:
-        """For probes, which ask in other threads."""
+        """The health for probes, which run in other threads."""
         children = list(self._children)
         found = [child.problems for child in children if not child.is_stopping]
         consuming = found.count(())
-        # Processes often have the same ones.
+        # Processes often have the same problems.
         problems = list(dict.fromkeys(problem for some in found for problem in some))
         if self._shortage.reason is not None:
             problems.append(f"no process can be started: {self._shortage.reason}")
@@ -105,7 +105,7 @@ class Supervisor:
         )
 
     def run(self) -> int:
-        """Until SIGTERM or SIGINT, and the end of every process after it; the exit code."""
+        """Runs until SIGTERM or SIGINT, and then until every process has ended. Returns the exit code."""
         with contextlib.ExitStack() as held:
             try:
                 bell = held.enter_context(woken_by_signals(self._signalled))
@@ -151,7 +151,7 @@ class Supervisor:
             try:
                 child = self._started()
             except (OSError, MemoryError) as error:
-                # No descriptor, process or memory is to be had, or for a moment no interpreter.
+                # No descriptor, process or memory is available, or for a moment no interpreter.
                 reason = str(error) or "no memory"
                 if self._shortage.failed(now, reason):
                     logger.error("supervisor: no process can be started; retrying, while others go on: %s", reason)
@@ -274,7 +274,7 @@ class Supervisor:
                     while bell.recv(4096):
                         pass
             elif not self._read(key.data):
-                # Its end is near, or it was told to close everything; its exit code says more.
+                # It is about to end, or was asked to close everything; its exit code says more.
                 self._selector.unregister(key.fileobj)
 
     def _read(self, child: Child) -> bool:
@@ -285,7 +285,7 @@ class Supervisor:
         return more
 
     def families(self) -> Iterator[Metric]:
-        """The metrics of all processes, for a page that another thread makes."""
+        """The metrics of all processes, for a page that is rendered in another thread."""
         from redisson_dq.prometheus.families import gauge
 
         assert self._together is not None
@@ -363,7 +363,7 @@ def _together() -> Together:
 
 
 def _loaded(target: str, url: str | None, redisson_config: str | None) -> AnyWorker:
-    """The worker, when its processes could start. Raises LoadError."""
+    """The worker, if its processes could start. Raises LoadError."""
     worker = load(target, url, redisson_config)
     try:
         worker.check_dependencies()
@@ -373,7 +373,7 @@ def _loaded(target: str, url: str | None, redisson_config: str | None) -> AnyWor
 
 
 async def _figures(recovery: Recovery) -> Mapping[str, QueueStats]:
-    """The figures of the queues. Redis has a moment to answer: a probe does not wait for more."""
+    """The figures of the queues. Redis has only a moment to answer, as a probe does not wait longer."""
     try:
         return await asyncio.wait_for(asyncio.wrap_future(recovery.figures()), _LOOK_AT_REDIS)
     except asyncio.TimeoutError:
@@ -381,7 +381,7 @@ async def _figures(recovery: Recovery) -> Mapping[str, QueueStats]:
 
 
 def _start_anew() -> NoReturn:
-    """Puts the same command in the place of this process."""
+    """Replaces this process by a new run of the same command."""
     sys.stdout.flush()
     sys.stderr.flush()
     os.execv(sys.executable, sys.orig_argv)

@@ -1,4 +1,4 @@
-"""The commands that come through a proxy, by their names, and the traps that wait for them."""
+"""The commands that pass through a proxy, by name, and the traps set for them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ What = Literal["cut", "delay", "freeze", "refuse"]
 
 @attrs.define(eq=False)
 class Command:
-    """A command that came through, until its reply has gone through."""
+    """A command that passed through, until its reply has passed too."""
 
     name: bytes
     words: list[bytes] = attrs.field(repr=False)
@@ -32,9 +32,9 @@ class Command:
     script: str = ""
     #: The commands of the transaction that it ends.
     transaction: list[Command] = attrs.field(factory=list, repr=False)
-    #: Whether it is one of a transaction, whose reply comes with that of EXEC.
+    #: Whether it belongs to a transaction, so that its reply is part of EXEC's.
     is_queued: bool = False
-    #: The reply that it gets here. It never reached the server.
+    #: The reply made here for a command that never reached the server.
     answer: bytes | None = None
 
     @property
@@ -57,17 +57,16 @@ class Command:
 
     @property
     def is_answered_here(self) -> bool:
-        """Whether the server has no part in its answer. It has one in a transaction, which it then discards."""
+        """Whether it is answered without the server. In a transaction the server takes part, and then discards it."""
         return self.answer is not None and not self.is_queued
 
 
 @attrs.define(eq=False)
 class Trap:
-    """Does ``what`` when a command comes, with ``queued`` only in a transaction.
+    """Does ``what`` when a command arrives, with ``queued`` only in a transaction.
 
     That is before it is forwarded (``command``), right after (``sent``), before its reply is forwarded (``reply``), or
-    in the middle of the reply (``half``). A reply that says that nothing was done, as Redis does not know the script,
-    springs no trap.
+    in the middle of the reply (``half``). A reply that the script is unknown, so nothing was done, springs no trap.
     """
 
     command: str
@@ -87,11 +86,11 @@ class Trap:
     thawed: threading.Event = attrs.field(factory=threading.Event, repr=False)
 
     def wait(self, timeout: float = 10.0) -> bool:
-        """Returns when it has happened at least once: True. False after ``timeout`` seconds of real time."""
+        """Waits until it has sprung at least once, and returns True. False after ``timeout`` seconds of real time."""
         return self._happened.wait(timeout)
 
     def happens(self) -> None:
-        """Notes that a command has walked into it."""
+        """Records that a command has sprung it."""
         self.times -= 1
         self.count += 1
         self._happened.set()

@@ -24,7 +24,7 @@ from redisson_dq.testing.faults._proxy import Proxy
 __all__ = ["Faults"]
 
 _ALWAYS = sys.maxsize
-# A pause that nobody ends is over after this many ms.
+# A pause ends by itself after this many ms.
 _PAUSE_MS = 60_000
 
 
@@ -33,10 +33,10 @@ class Faults(OnlyWith):
 
     - ``server``: that of the tests, from :func:`server_of_tests` or an EmbeddedServer
 
-    Clients connect to :attr:`url`. A test's clock gets the URL of the server itself, so it goes on during a fault.
+    Clients connect to :attr:`url`. A test clock gets the URL of the server itself, so it keeps working during a fault.
 
     A fault that is a context manager ends with it. ``at`` names a command of Redis (``"BLPOP"``) or a script of this
-    library: ``"offer"`` is any script whose name begins with that word, ``"offer.lua"`` that one alone
+    library: ``"offer"`` is any script whose name begins with that word, ``"offer.lua"`` only that script
     (docs/scripts.md lists them). Such a fault raises AssertionError at its end if no such command came.
 
     For example::
@@ -89,7 +89,7 @@ class Faults(OnlyWith):
         self._proxy.silence()
 
     def kill(self, at: str | None = None) -> int:
-        """Has Redis kill the connections, or those whose last command is ``at``. Gives their number.
+        """Lets Redis kill the connections, or those whose last command is ``at``. Returns their number.
 
         For example ``faults.kill("BLPOP")``.
         """
@@ -115,9 +115,9 @@ class Faults(OnlyWith):
     @entered
     @contextlib.contextmanager
     def frozen(self) -> Iterator[None]:
-        """Nothing is answered, and connections stay open. At the end everything goes on.
+        """Nothing is answered, and connections stay open. At the end everything continues.
 
-        A test's clock can go on meanwhile. Replies time out by it.
+        A test clock can advance meanwhile. Replies time out by it.
         """
         self._proxy.freeze()
         try:
@@ -139,7 +139,7 @@ class Faults(OnlyWith):
 
     @entered
     def frozen_at(self, at: str) -> contextlib.AbstractContextManager[Trap]:
-        """Such a command gets no further, nor anything behind it on its connection. At the end they go on."""
+        """Holds such a command, and everything after it on its connection. At the end they continue."""
         return self._at(at, "command", "freeze", _ALWAYS)
 
     @entered
@@ -207,9 +207,9 @@ class Faults(OnlyWith):
     @entered
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
-        """Redis lets all that writes wait, scripts among them (``CLIENT PAUSE``). For all its clients.
+        """Redis delays all writes, including scripts (``CLIENT PAUSE``), for all its clients.
 
-        Raises ArgumentError under a test's clock, which would stand still too. ``frozen()`` is for that.
+        Raises ArgumentError under a test clock, which would stop too. Use ``frozen()`` there.
         """
         if _clock.current() is not _clock.SYSTEM:
             raise ArgumentError("a pause would stop the test's clock, as it writes into Redis too; use frozen()")
@@ -220,9 +220,9 @@ class Faults(OnlyWith):
             self._admin.execute_command("CLIENT", "UNPAUSE")
 
     def restart(self) -> None:
-        """Stops Redis, and starts it again with all that it held, as with ``appendonly``.
+        """Stops Redis, and starts it again with all its data, as with ``appendonly``.
 
-        Raises ArgumentError for a server that was started elsewhere. ``down()`` is for that.
+        Raises ArgumentError for a server that was started elsewhere. Use ``down()`` for those.
         """
         embedded = self._server if isinstance(self._server, EmbeddedServer) else self._server.embedded
         if embedded is None:

@@ -1,4 +1,4 @@
-"""The ends of RESP messages, and the words of commands. Bytes that are neither are told apart, and not understood."""
+"""The ends of RESP messages, and the words of commands. Other bytes are separated, but not interpreted."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _BLOB = frozenset(b"$!=")
 # How many messages belong to each one that is counted, and how many come besides: attributes are before a reply.
 _LIST = {ord("*"): (1, 0), ord("~"): (1, 0), ord(">"): (1, 0), ord("%"): (2, 0), ord("|"): (2, 1)}
 _COUNT = re.compile(rb"-?[0-9]{1,19}")
-# Redis takes no more of a command: bytes of a line, words, and bytes of a word.
+# Redis's limits for a command: bytes of a line, words, and bytes of a word.
 _MOST_OF_A_LINE, _MOST_WORDS, _MOST_OF_A_WORD = 1 << 16, (1 << 31) - 1, 1 << 29
 
 
 class _NoMessage(Exception):
-    """The bytes are no RESP. Where the next message would begin, nobody knows."""
+    """The bytes are not RESP, so the beginning of the next message is unknown."""
 
 
 class Frames:
@@ -26,7 +26,7 @@ class Frames:
         self._rest = bytearray()
         # Where the next part of the message begins, and how many parts are still to come.
         self._at, self._left = 0, 1
-        #: Whether bytes have come that are no message. All that follows is none either.
+        #: Whether invalid bytes have arrived. Everything after them is invalid too.
         self.is_lost = False
 
     def feed(self, data: bytes) -> list[bytes]:
@@ -44,14 +44,14 @@ class Frames:
         return found
 
     def strays(self) -> bytes:
-        """Takes the bytes that are no message, once there are any."""
+        """Removes and returns the invalid bytes, once there are any."""
         found = bytes(self._rest) if self.is_lost else b""
         if found:
             self._rest.clear()
         return found
 
     def _goes_on(self) -> bool:
-        """Goes to the end of the next part. False while that has not come. Raises _NoMessage."""
+        """Goes to the end of the next part. False until it has arrived completely. Raises _NoMessage."""
         raise NotImplementedError
 
     def _line(self) -> bytes | None:
@@ -60,7 +60,7 @@ class Frames:
         return None if end < 0 else bytes(self._rest[self._at + 1 : end])
 
     def _pass(self, size: int, parts: int = 0) -> bool:
-        """Goes behind a part of this many bytes, which has parts of its own."""
+        """Skips a part of this many bytes, which has parts of its own."""
         if self._at + size > len(self._rest):
             return False
         self._at += size

@@ -48,8 +48,8 @@ class _Between(Protocol):
 class Link:
     """One connection and its counterpart.
 
-    Where the client or this proxy breaks it, the server only hears that no more commands come. Its last answers are
-    still read, so it is known which replies were lost.
+    If the client or this proxy breaks it, the server is only notified that no more commands follow. Its last answers
+    are still read, so the lost replies are known.
     """
 
     def __init__(self, proxy: _Between, client: socket.socket, server: socket.socket) -> None:
@@ -119,7 +119,7 @@ class Link:
             self._server.sendall(data)
 
     def _strays(self, frames: Frames, side: str) -> bytes:
-        """The bytes that are no message. The other side is to judge them, as it would without a proxy."""
+        """Forwards invalid bytes. The other side judges them, as it would without a proxy."""
         found = frames.strays()
         if found and not self._has_warned:
             self._has_warned = True
@@ -165,7 +165,7 @@ class Link:
     def _send(self, command: Command, frame: bytes) -> None:
         trap = self._proxy.springs(command, "sent")
         if trap is not None and trap.what == "cut":
-            # The reply comes at once, and must not get through before the end.
+            # The reply arrives at once, and must not pass before the end.
             with self._passing:
                 self._server.sendall(frame)
                 self._spring(trap)
@@ -229,7 +229,7 @@ class Link:
         self._answer()
 
     def _deliver(self, data: bytes, *, is_reply: bool = False) -> bool:
-        """Whether the client got them, or is meant to wait in vain."""
+        """Delivers replies. Returns whether the client got them, or is meant to wait in vain."""
         self._proxy.wait_open()
         try:
             with self._passing:

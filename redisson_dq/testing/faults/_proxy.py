@@ -25,7 +25,7 @@ Self = TypeVar("Self", bound="Proxy")
 
 
 class Proxy:
-    """Forwards everything to the server at ``port()`` until told otherwise. Replies take ``delay`` seconds more."""
+    """Forwards everything to the server at ``port()``, except for faults. Replies take ``delay`` seconds longer."""
 
     def __init__(self, port: Callable[[], int], *, host: str = _LOOPBACK, delay: float = 0.0) -> None:
         self._host, self._server_port = host, port
@@ -35,7 +35,7 @@ class Proxy:
         self.port: int = self._listener.getsockname()[1]
         self.mutex = threading.Lock()
         self.refusing = False
-        #: The last commands, by their names.
+        #: The last commands, by name.
         self.came: deque[str] = deque(maxlen=_REMEMBERED)
         self._traps: list[Trap] = []
         self._frozen: list[Trap] = []
@@ -71,7 +71,7 @@ class Proxy:
         return made
 
     def remove(self, trap: Trap) -> None:
-        """Takes a trap away, and lets the commands go on that it has frozen."""
+        """Removes a trap, and releases the commands that it has frozen."""
         with self.mutex:
             self._traps = [each for each in self._traps if each is not trap]
             self._frozen = [each for each in self._frozen if each is not trap]
@@ -86,7 +86,7 @@ class Proxy:
         self.thaw()
 
     def thaw(self) -> None:
-        """Lets commands go on that a trap has frozen."""
+        """Releases commands that a trap has frozen."""
         with self.mutex:
             for trap in self._frozen:
                 trap.thawed.set()
@@ -125,9 +125,9 @@ class Proxy:
             time.sleep(0.005)
 
     def reply_lost(self, command: Command, reply: bytes | None, ended_by: str) -> None:
-        """Notes a reply that never reached its client. ``reply`` is None when nothing here has seen it either.
+        """Records a reply that never reached its client. ``reply`` is None if it did not reach the proxy either.
 
-        That is the place of a class that keeps a ledger.
+        A subclass that keeps a ledger overrides this.
         """
 
     def passed(self, address: object) -> tuple[int, bool] | None:
@@ -135,7 +135,7 @@ class Proxy:
         return next((link.passed for link in self.links() if link.address == address), None)
 
     def springs(self, command: Command, where: Where) -> Trap | None:
-        """The trap that this command, or its reply, walks into."""
+        """The trap that this command, or its reply, springs."""
         with self.mutex:
             for trap in self._traps:
                 if trap.where == where and trap.queued <= command.is_queued and command.is_called(trap.command):
