@@ -15,8 +15,8 @@ from redisson_dq.observing.server_advice import advice_of_info
 from tests.flavours import Flavour
 from tests.integration.foreign import OWN, name_of, there
 
-#: Hints, and a key that no other client sees.
-WITH_AN_END = {"alarm", "mover", "fence"}
+#: Hints, a key that no other client sees, and the history, on which no promise rests.
+WITH_AN_END = {"alarm", "mover", "fence", "events"}
 
 
 def test_only_hints_have_a_time_to_live(admin: Any) -> None:
