@@ -76,8 +76,8 @@ class _HowMuch(click.ParamType):  # type: ignore[type-arg] # generic only in new
 )
 @queue_argument
 @click.argument("id", metavar="[ID]", required=False)
-@click.option("--since", metavar="TIME", type=_When(), help="From then on.")
-@click.option("--until", metavar="TIME", type=_When(), help="Up to then.")
+@click.option("--since", metavar="MOMENT", type=_When(), help="From then on.")
+@click.option("--until", metavar="MOMENT", type=_When(), help="Up to then.")
 @click.option("--what", metavar="EVENT", help="Only such events, as failed.")
 @click.option(
     "--limit",
