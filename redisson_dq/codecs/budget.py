@@ -33,6 +33,8 @@ __all__ = [
 _current: ContextVar[Budget | None] = ContextVar("redisson_dq_budget", default=None)
 #: The memory of a value in a text such as JSON, for each comma and bracket. ``[]`` and ``{}`` take most.
 _FOR_EACH_PART = 80
+# A colon, as in an object, whose parts have names.
+_FOR_EACH_NAME = 30
 #: Fewer bytes need no count.
 COUNTED_FROM = 4096
 #: The place of an element in a list that grows.
@@ -104,7 +106,8 @@ def budget_of(size: int) -> Iterator[Budget]:
 
 def memory_of_text(data: bytes) -> int:
     """About how many bytes of memory the lists, dicts and scalars of a JSON text take, at most. O(size)."""
-    return 2 * len(data) + _FOR_EACH_PART * (data.count(b",") + data.count(b"[") + data.count(b"{"))
+    parts = data.count(b",") + data.count(b"[") + data.count(b"{")
+    return 2 * len(data) + _FOR_EACH_PART * parts + _FOR_EACH_NAME * data.count(b":")
 
 
 def current_budget() -> Budget | None:

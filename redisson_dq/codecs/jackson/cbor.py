@@ -39,7 +39,7 @@ def dumps(node: Any) -> bytes:
     """The bytes of a node. Raises Unencodable. O(size)."""
     writer = _Writer()
     writer.write(node)
-    return b"".join(writer.out)
+    return writer.whole()
 
 
 def loads(data: bytes) -> Any:

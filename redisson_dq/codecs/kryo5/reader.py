@@ -365,6 +365,22 @@ class CountingReferenceReader(ReferenceReader):
         super().__init__(types, data)
         self._budget = budget
 
+    def read_value(
+        self, serializer: ClassSerializer, data: bytes, pos: int, arguments: Arguments = ()
+    ) -> tuple[Any, int]:
+        value, end = super().read_value(serializer, data, pos, arguments)
+        if not serializer.shared:
+            self._budget.made(value, pos)
+        return value, end
+
+    def read_nullable(
+        self, serializer: ClassSerializer, data: bytes, pos: int, arguments: Arguments = ()
+    ) -> tuple[Any, int]:
+        value, end = super().read_nullable(serializer, data, pos, arguments)
+        if not serializer.shared:
+            self._budget.made(value, pos)
+        return value, end
+
     def _read_marked(
         self, serializer: ClassSerializer, mark: int, data: bytes, pos: int, arguments: Arguments
     ) -> tuple[Any, int]:

@@ -7,6 +7,7 @@ grown by. It makes none itself, as that takes memory too.
 from __future__ import annotations
 
 import json
+import os
 import sys
 from base64 import b64decode
 from collections.abc import Callable
@@ -190,20 +191,29 @@ def _peak() -> int:
     return 1024 * int(next(line.split()[1] for line in found.splitlines() if line.startswith("VmHWM")))
 
 
+def _read(codec: Codec, data: bytes) -> None:
+    try:
+        ZStdCodec(codec, max_size=LIMIT, max_ratio=None).decode(data)
+    except DecodeError as error:
+        if "are allowed" not in str(error):
+            raise
+
+
 def main() -> None:
-    """Reads all bombs of the file."""
-    for codec, element, shape, data in json.loads(Path(sys.argv[1]).read_text("utf-8")):
-        packed = b64decode(data)
-        # What is imported and compiled for the first value is not its memory.
-        ZStdCodec(CODECS[codec]).decode(ZStdCodec(ByteArrayCodec()).encode(_made(codec, element, shape, 1)))
-        _peak()
-        before = _peak()
-        try:
-            ZStdCodec(CODECS[codec], max_size=LIMIT, max_ratio=None).decode(packed)
-        except DecodeError as error:
-            if "are allowed" not in str(error):
-                raise
-        print(json.dumps([codec, element, shape, _peak() - before]), flush=True)
+    """Reads all bombs of the file, each in a process of its own: one would be read into the memory of those before."""
+    for name, element, shape, data in json.loads(Path(sys.argv[1]).read_text("utf-8")):
+        codec, packed = CODECS[name], b64decode(data)
+        few = ZStdCodec(ByteArrayCodec()).encode(_made(name, element, shape, 60))
+        # What is imported and compiled for the first value is not its memory, nor are pages of Python's own code.
+        _read(codec, few)
+        if not (child := os.fork()):
+            _read(codec, few)
+            _peak()
+            before = _peak()
+            _read(codec, packed)
+            print(json.dumps([name, element, shape, _peak() - before]), flush=True)
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
 
 
 if __name__ == "__main__":
