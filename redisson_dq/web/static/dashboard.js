@@ -1,4 +1,4 @@
-// What the pages do beside what they show. Every page works for looking without it.
+// The behaviour of the pages. Without this script, every page still shows its data.
 
 import { pageAt, redraw } from "./drawing.js";
 import { fleet, queue } from "./fleet.js";
@@ -18,7 +18,7 @@ function theme() {
   });
 }
 
-// Over plain HTTP from another machine a browser copies only what is selected.
+// Over plain HTTP from another machine, a browser only copies the selection.
 async function copy(text) {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const area = document.createElement("textarea");
@@ -56,7 +56,7 @@ function filtering() {
   }
 }
 
-// Which rows are chosen, for an action on them.
+// The rows selected for an action.
 function choosing() {
   const all = $("pick-all");
   if (!all) return;
@@ -69,7 +69,7 @@ function choosing() {
     const text = $("picked");
     if (text) text.textContent = count ? `${count} chosen` : "None chosen";
   };
-  // Shift takes all rows from the one that was chosen before.
+  // Shift selects all rows from the previously selected one.
   let last = -1;
   document.addEventListener("click", (event) => {
     const at = boxes().indexOf(event.target);
@@ -83,7 +83,7 @@ function choosing() {
   told();
 }
 
-// A page that came while Redis was away asks again by itself.
+// A page loaded while Redis was away reloads by itself.
 function returning() {
   if ($("looking")) setTimeout(() => location.reload(), 1000);
   if (!$("trouble")?.hasAttribute("data-away")) return;
@@ -93,14 +93,14 @@ function returning() {
   }, 2000);
 }
 
-// An action that goes on tells how far it is. Each look begins after the one before: none overtakes another.
+// Shows the progress of a running action. Each request begins after the previous one, so none overtakes another.
 async function following() {
   const shown = $("action");
   while (shown?.hasAttribute("data-goes-on")) {
     await new Promise((done) => setTimeout(done, 500));
     const page = await pageAt(location.href);
     const drawn = page?.getElementById("action");
-    // A session that is over leads to the login.
+    // An expired session leads to the login.
     if (page && !drawn) return location.reload();
     if (!drawn) continue;
     shown.toggleAttribute("data-goes-on", drawn.hasAttribute("data-goes-on"));
@@ -108,7 +108,7 @@ async function following() {
   }
 }
 
-// "/" goes to the filter, wherever the page is.
+// "/" focuses the filter, wherever the page is scrolled.
 function keys() {
   document.addEventListener("keydown", (event) => {
     if (event.key !== "/" || event.target.closest("input, textarea, select")) return;

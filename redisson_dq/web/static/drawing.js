@@ -1,11 +1,11 @@
-// Asks the server for a page again, and puts a part of it into this one. Whoever has the focus in that part keeps it:
+// Fetches a page again, and replaces a part of this one by it. The focus in that part is kept:
 // from the keyboard there is no other way back.
 
 const PARTS = "a, button, input, select, textarea, summary, [tabindex]";
 const partsOf = (place) => [...place.querySelectorAll(PARTS)];
 const nameOf = (each) => [each.tagName, each.id || each.getAttribute("aria-label") || each.getAttribute("href") || each.textContent].join(" ");
 
-// The page at an address, or null where there is none now.
+// The page at an address, or null if it does not exist now.
 export async function pageAt(address) {
   try {
     const answer = await fetch(address, { headers: { accept: "text/html" } });
@@ -15,8 +15,8 @@ export async function pageAt(address) {
   }
 }
 
-// The focus of a part that is gone goes to the place, where no key acts, or with `near` to a neighbour of that part.
-// What `kept` selects stays as it is, as somebody may be filling it in.
+// If the focused part is gone, the focus goes to the container, where no key acts, or with `near` to a neighbour.
+// Elements that match `kept` stay unchanged, as the user may be filling them in.
 export function redraw(place, drawn, { near = false, kept = "" } = {}) {
   const focused = place.contains(document.activeElement) ? document.activeElement : null;
   const parts = partsOf(place);

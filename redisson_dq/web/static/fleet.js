@@ -1,4 +1,4 @@
-// Puts the rows of a snapshot, and what the doctor says of them, into the page. Rows keep their places, so that nobody clicks on another one.
+// Updates the page with the rows of a snapshot and the doctor's verdicts. Rows keep their places, to avoid clicks on a wrong one.
 
 import { pageAt, redraw } from "./drawing.js";
 import { aheadOf, put, span } from "./times.js";
@@ -16,7 +16,7 @@ function news(element, text) {
   changed.push(element);
 }
 
-// Begins the motion of all that has changed anew. The page is laid out once for it, and not for each figure.
+// Restarts the animation of everything that has changed. The page is laid out once for all figures.
 function move() {
   for (const each of changed) each.classList.remove("is-news");
   void document.body.offsetWidth;
@@ -36,7 +36,7 @@ function nextDue(cell, row) {
   put(time, aheadOf(row.next_due));
 }
 
-// The same bars as the template of the server draws.
+// The same bars as in the server's template.
 function bars(cell, points) {
   const most = Math.max(0, ...points.filter((each) => each !== null));
   const path = points.map((each, i) => (each ? `M${2 * i + 1} 25v-${Math.max(1, (24 * each) / most).toFixed(1)}` : "")).join("");
@@ -68,17 +68,17 @@ function figure(root, name, count, text) {
   if (text !== undefined) put(found.querySelector(".beside"), text);
 }
 
-// The page of all queues. Its rows and totals come anew where queues have come or gone.
+// The page of all queues. Its rows and totals are fetched again when queues were added or removed.
 export function fleet(root) {
   const rows = new Map([...root.querySelectorAll("tr[data-queue]")].map((tr) => [tr.dataset.queue, tr]));
   const known = new Map();
   const isPart = location.search !== "";
   let [isAsking, isOld] = [false, false];
-  // Rows leave their places only while nobody is about to use one. A finger that was lifted leaves no pointer there.
+  // Rows only move while the user is not about to use one. A lifted finger leaves no pointer there.
   const used = matchMedia("(hover: hover)").matches ? ":hover, :focus-within" : ":focus-within";
   const isUsed = () => root.querySelector("tbody")?.matches(used);
 
-  // Queues may come by the hundred: the page follows every few seconds, and once it may.
+  // Hundreds of queues may appear at once: the page is updated every few seconds, when allowed.
   async function again() {
     isOld = true;
     if (isAsking) return;
@@ -97,7 +97,7 @@ export function fleet(root) {
 
   const onDoctor = (told) => {
     const chip = document.getElementById("verdict");
-    // The first verdict puts the problems on top. Later ones leave all rows in their places.
+    // The first verdict moves the problems to the top. Later ones leave all rows in place.
     if (chip.hidden && !isPart) again();
     findings(root.querySelector("#findings"), told.findings, root.dataset.doctor);
     summary(chip, told.verdict);

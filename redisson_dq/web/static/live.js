@@ -1,4 +1,4 @@
-// The live stream: one connection a tab, closed while the tab is hidden or paused.
+// The live stream: one connection per tab, closed while the tab is hidden or paused.
 
 import { put, serverNow, setServerTime, span } from "./times.js";
 
@@ -50,13 +50,13 @@ export function live(button, banner, { onSnapshot, onDoctor }) {
     source.addEventListener("error", () => {
       if (document.hidden) return;
       away("The dashboard", "The dashboard does not answer.");
-      // A server that answers with an error ends the stream for good.
+      // If the server answers with an error, the stream ends for good.
       if (source?.readyState === EventSource.CLOSED) { close(); setTimeout(reopen, 3000); }
     });
     tell();
   }
 
-  // Where the session is over, or the right is gone, the page itself says so.
+  // If the session has expired or the right was withdrawn, the page itself says so.
   async function reopen() {
     const answer = await fetch(location.href, { headers: { accept: "text/html" } }).catch(() => null);
     if (answer?.redirected || [401, 403].includes(answer?.status)) location.reload();
@@ -73,7 +73,7 @@ export function live(button, banner, { onSnapshot, onDoctor }) {
     isPaused = !isPaused;
     sessionStorage.setItem(PAUSED, isPaused ? "yes" : "no");
     if (!isPaused) return open();
-    // Nobody tries again now.
+    // No retry is pending now.
     awaySince = 0;
     banner.hidden = true;
     close();

@@ -1,11 +1,11 @@
-// Reschedule on the timeline. While it is on, a bar is picked instead of opened. Picked bars are dragged, or moved by the
+// Rescheduling on the timeline. While it is on, a click selects a bar instead of opening it. Picked bars are dragged, or moved by the
 // arrow keys. The form leads to the page that counts their items: nothing is sent before that, and nothing changes there.
 
 const UNITS = [["d", 86_400_000], ["h", 3_600_000], ["m", 60_000], ["s", 1000], ["ms", 1]];
 const number = new Intl.NumberFormat("en-US");
 const utc = (ms) => new Date(ms).toISOString().slice(0, 19).replace("T", " ");
 
-// A span as the form takes it, such as "+90m", and back.
+// Converts a span to the form's format, such as "+90m", and back.
 function written(ms) {
   if (!ms) return "";
   const [unit, size] = UNITS.find(([, each]) => ms % each === 0);
@@ -65,7 +65,7 @@ export function moving(section, { span, now }) {
     return `${items}, by ${written(by)}: from ${utc(picked.from + by)} on.${past}`;
   }
 
-  // Shows the state in the timeline, which the server may have drawn anew.
+  // Shows the state in the timeline, which may have been redrawn by the server.
   function draw() {
     const button = section.querySelector("#move-items");
     const form = section.querySelector("#move");
@@ -124,7 +124,7 @@ export function moving(section, { span, now }) {
   });
   for (const name of ["pointerup", "pointercancel"]) window.addEventListener(name, () => {
     held = null;
-    // The click that ends a drag picks nothing.
+    // The click that ends a drag selects nothing.
     setTimeout(() => { hasDragged = false; }, 0);
   });
 

@@ -1,4 +1,4 @@
-// Completion of the filter: fields first, operators behind a field, then values that the page has seen.
+// Completion of the filter: fields first, operators after a field, then values that occur on the page.
 
 const OPERATORS = ["=", "!=", "<", ">", "<=", ">=", "~", "in"];
 const DURATIONS = ["30s", "5m", "1h", "1d"];

@@ -1,5 +1,5 @@
 // The timeline of due times: dragging and arrow keys move it, Ctrl and the wheel or + and - zoom, "now" moves along.
-// The server draws each span. So a view without a script has the same picture, and this file has no scale of its own.
+// The server draws each span. So the picture is the same without a script, and this file needs no scale.
 
 import { pageAt, redraw } from "./drawing.js";
 import { moving } from "./moving.js";
@@ -12,13 +12,13 @@ export function timeline(section) {
   let asked = 0;
   let drag = null;
   let wheel = null;
-  // The query of the span that is shown. It is relative where it follows "now".
+  // The query of the shown span. It is relative if it follows "now".
   let query = { from: section.dataset.from, to: section.dataset.to };
 
   const plot = () => section.querySelector(".plot");
   const span = () => [Number(section.dataset.fromMs), Number(section.dataset.toMs)];
 
-  // Draws a span. A later call overtakes an earlier one. The server has no answer to one that comes again too soon.
+  // Draws a span. A later call replaces an earlier one. The server does not answer requests that follow too soon.
   async function show(from, to, again = "") {
     const mine = ++asked;
     const url = new URL(section.dataset.url, location.href);
@@ -50,7 +50,7 @@ export function timeline(section) {
     return between(from + (to - from) * part, to + (to - from) * part);
   }
 
-  // The line of "now", and the red ground in front of it.
+  // The line of "now", and the red background before it.
   function follow() {
     const [from, to] = span();
     const part = ((serverNow() - from) / (to - from)) * 100;
@@ -114,7 +114,7 @@ export function timeline(section) {
     event.preventDefault();
   });
 
-  // The links draw in place, and the address stays one that can be sent to somebody.
+  // The links draw in place, and the address can still be shared.
   section.addEventListener("click", (event) => {
     const link = event.target.closest("a[data-span]");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;

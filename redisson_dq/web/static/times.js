@@ -33,7 +33,7 @@ export function relative(iso) {
   return !text ? "now" : ms > 0 ? `in ${text}` : `${text} ago`;
 }
 
-// A time that is ahead: until the next figures come, one that has just passed is "now".
+// A future time: until the next figures arrive, a time that has just passed is shown as "now".
 export function aheadOf(iso) {
   const text = relative(iso);
   return text.endsWith("ago") ? "now" : text;
@@ -45,7 +45,7 @@ export function both(iso) {
   return `${time.toISOString().replace("T", " ").replace("Z", " UTC")}\n${local} local`;
 }
 
-// Sets a text only where it changed, so that screen readers and selections are left in peace.
+// Sets a text only if it changed, so that screen readers and selections are not disturbed.
 export function put(element, text) {
   const shown = visible(text);
   if (element && element.textContent !== shown) element.textContent = shown;
@@ -54,7 +54,7 @@ export function put(element, text) {
 const UNSAFE = /[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]/gu;
 const SHORT = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
-// A text as the templates of the server show it: what would turn it around, or hide in it, as escapes.
+// A text as in the server's templates: direction marks and invisible characters as escapes.
 export function visible(text) {
   return text.replace(UNSAFE, (each) => {
     const hex = each.charCodeAt(0).toString(16);
@@ -68,7 +68,7 @@ export function refreshTimes(root = document) {
     if (!each.title) each.title = both(each.dateTime);
   }
   for (const each of root.querySelectorAll("time[data-local]")) {
-    // With the name of its zone: it stands below the same moment in UTC.
+    // With the name of its zone, as it is below the same moment in UTC.
     put(each, new Date(each.dateTime).toLocaleString([], { dateStyle: "medium", timeStyle: "long" }));
   }
 }

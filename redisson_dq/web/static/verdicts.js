@@ -1,4 +1,4 @@
-// The doctor's verdicts as marks, as the templates of the server write them. Every text is text.
+// The doctor's verdicts as marks, as in the server's templates. Texts are never parsed as HTML.
 
 import { put, visible } from "./times.js";
 
@@ -11,7 +11,7 @@ function made(name, className, ...parts) {
 
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
-// A text as one segment of a path, as paths.py writes it. So it also comes unchanged through an attribute of the page.
+// A text as one segment of a path, as in paths.py. So it also stays unchanged in an attribute of the page.
 export function segment(text) {
   const plain = (byte) => /[A-Za-z0-9\-_.:@]/.test(String.fromCharCode(byte));
   const bytes = [...new TextEncoder().encode(text)];
@@ -21,7 +21,7 @@ export function segment(text) {
 
 const remedy = (doctor, check, queue) => `${doctor}#${segment(queue === null ? check : `${check} ${queue}`)}`;
 
-// Puts elements into a place, unless it looks like that already: somebody may have the focus in it.
+// Replaces the elements of a container unless they are equal: one of them may have the focus.
 function putAll(place, elements) {
   const draft = made(place.tagName, "", ...elements);
   const bare = (element) => element.textContent.replace(/\s+/g, "");
