@@ -72,7 +72,7 @@ def _version(*command: str | Path) -> str:
     return (run.stdout or run.stderr).splitlines()[0]
 
 
-#: The program that a fixture needs, and the line that tells its version.
+#: The program that a fixture needs, and the line that reports its version.
 _NEEDS: dict[str, Callable[[], str]] = {
     "servers": lambda: "; ".join(f"{name}: {_version(find().path, '--version')}" for name, find in PROGRAMS.items()),
     "peers": lambda: f"java: {_version('java', '-version')}; redisson: {', '.join(VERSIONS)}",
@@ -290,7 +290,7 @@ def by_night(value: Any) -> Any:
 
 
 def thinned(*lists: Iterable[Any], of: int) -> list[Any]:
-    """All combinations of these values for ``parametrize``. By day one of so many has its turn."""
+    """All combinations of these values for ``parametrize``. By day, only one of N combinations runs."""
     counted = itertools.product(*(enumerate(values) for values in lists))
     return [
         pytest.param(

@@ -41,7 +41,7 @@ def _tuned(make: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Flavour:
-    """The synchronous flavour, as it is."""
+    """The synchronous flavour, unchanged."""
 
     name = "sync"
 

@@ -25,7 +25,7 @@ class HandClock(ClockOfAlarms):
 
     It does not move Redis's clock. A due time and a deadline stand on that clock, and the client maps them to its own
     by the answers that it gets. After ``advance(3600)`` the client sends its transfer. Redis answers that nothing is
-    due for another hour, and the client arms its timer anew, as after any change of a clock. A test that wants the
+    due for another hour, and the client arms its timer again, as after any change of a clock. A test that wants the
     item moves its score in Redis as well. Waits for a reply, or for the end of a thread or a task, go by real time.
 
     A wait of less than a quarter of a second is a look at something that ends by itself, such as a connection that is
@@ -36,7 +36,7 @@ class HandClock(ClockOfAlarms):
     """
 
     def __init__(self) -> None:
-        # Nobody lets time pass for a thread that waits for an event.
+        # No time passes for a thread that waits for an event.
         super().__init__(Alarms(_BEGINNING_US, 10 * PATIENCE))
 
     # -- for tests ---------------------------------------------------------------------------------------------------
@@ -55,7 +55,7 @@ class HandClock(ClockOfAlarms):
             self._alarms.now_us = max(self._alarms.now_us, until_us)
 
     def expect_wait(self, *seconds: float, within: float = 1.0) -> float:
-        """Returns as soon as a wait is under way that ends in so many seconds, or ``within`` sooner or later.
+        """Returns as soon as a wait has begun that ends in ``seconds``, give or take ``within``.
 
         Of several it gives the first that was found.
         """
@@ -78,7 +78,7 @@ class HandClock(ClockOfAlarms):
         self, loop: asyncio.AbstractEventLoop, seconds: float, call: Callable[..., object], *args: Any
     ) -> TimedAlarm:
         alarm = super().call_later(loop, seconds, call, *args)
-        # A test may expect the wait of this task. Nobody else is told of it.
+        # A test may expect the wait of this task. Nothing else is notified of it.
         self._alarms.happened()
         return alarm
 

@@ -24,7 +24,7 @@ from tests.conftest import PATIENCE, eventually, moving
 __all__ = ["GLOBAL", "ILLNESSES", "Fleet", "PythonWriter", "Writer", "well"]
 
 HOUR = 3600.0
-#: The class of a Java service that nobody declared in Python, as Kryo5Codec writes an object of it.
+#: An undeclared class of a Java service, as Kryo5Codec writes an object of it.
 UNDECLARED = b"\x01\x00" + b"com.shop.Unseen"[:-1] + bytes([ord("n") | 0x80]) + b"\x01"
 
 

@@ -89,7 +89,7 @@ def made() -> set[Promise]:
 
 
 def read_promises() -> tuple[int, set[Promise]]:
-    """The version that the file is for, and what it promises."""
+    """The version of the file, and the fields that it promises."""
     first, *lines = PROMISED.read_text("utf-8").splitlines()
     found = set[Promise]()
     for line in lines:

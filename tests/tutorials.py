@@ -1,6 +1,6 @@
 """Walks the pages of docs/tutorials as a user would: writes their files, and types their commands into one shell.
 
-docs/tutorials/index.md tells users how the blocks are read, and this module reads them so. A block behind the comment
+docs/tutorials/index.md explains how the blocks are read, and this module follows it. A block behind the comment
 ``<!-- at night -->`` is left out by day. The comment may name a command for the day.
 """
 
@@ -31,7 +31,7 @@ _NAME = re.compile(r"(?:#|//|<!--) (?P<name>[\w./-]+\.\w+)(?: -->)?\n")
 #: The shell prints it when a command has ended.
 _END = "\x04"
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")
-#: A shell tells of its jobs so.
+#: The form in which a shell reports its jobs.
 _JOB = re.compile(r"\[\d+\]|bash: line \d+: +\d+ ")
 
 
@@ -132,7 +132,7 @@ class Walk:
 
     def _run(self, page: Path, command: Command) -> None:
         """Types a command, and waits until it has ended and all has come that is shown below it."""
-        # At a terminal a shell tells of jobs that have ended, and forgets them.
+        # At a terminal a shell reports jobs that have ended, and forgets them.
         self._type(f"{self._here(command.text)}\njobs >/dev/null; echo '{_END}'")
         expected = pattern(command.shown)
         deadline = time.monotonic() + self.patience

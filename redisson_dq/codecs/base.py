@@ -24,9 +24,9 @@ __all__ = ["Codec", "T", "check_codec"]
 class Codec(ABC, Generic[T]):
     """Turns a value into the bytes that are in Redis, and back.
 
-    A codec holds no state that changes, so one object serves any number of queues and threads. To write one of your
-    own, derive from this class, or from ``Codec[Order]`` if it carries one type. For type checkers a queue with such a
-    codec is a ``BlockingQueue[Order]``. Raise :class:`~redisson_dq.errors.EncodeError` and
+    A codec holds no state that changes, so one object serves any number of queues and threads. To write your own codec,
+    derive from this class, or from ``Codec[Order]`` if it carries one type. For type checkers a queue with such a codec
+    is a ``BlockingQueue[Order]``. Raise :class:`~redisson_dq.errors.EncodeError` and
     :class:`~redisson_dq.errors.DecodeError`, nothing else.
     """
 
@@ -37,14 +37,14 @@ class Codec(ABC, Generic[T]):
 
     @abstractmethod
     def encode(self, value: T) -> bytes:
-        """The bytes of ``value``. Raises EncodeError when the codec has none for it. O(size)."""
+        """The bytes of ``value``. Raises EncodeError if the codec cannot encode it. O(size)."""
 
     @abstractmethod
     def decode(self, data: bytes) -> T:
         """The value of ``data``. Raises DecodeError for any bytes that are not one whole value. O(size)."""
 
     def sought(self, value: T) -> bytes:
-        """The bytes by which a value is looked for. Raises EncodeError where equal values have different ones."""
+        """The bytes used to search for a value. Raises EncodeError if equal values have different bytes."""
         return self.encode(value)
 
     def of_queue(self, name: str) -> Codec[T]:
@@ -53,13 +53,13 @@ class Codec(ABC, Generic[T]):
 
     @property
     def wants_type(self) -> bool:
-        """Whether a queue should say what its values are: see :meth:`typed`."""
+        """Whether a queue should declare the type of its values: see :meth:`typed`."""
         return False
 
     def typed(self, type: Any) -> Codec[Any]:
         """This codec for a queue whose values are of ``type``, an annotation: see ``type=`` of ``blocking_queue``.
 
-        Raises ArgumentError where the codec itself decides what its values are.
+        Raises ArgumentError if the codec itself decides the type of its values.
         """
         raise ArgumentError(
             f"type= goes with a codec of Java's values or with JsonCodec(); {self.name} itself says what its values "
@@ -67,9 +67,9 @@ class Codec(ABC, Generic[T]):
         )
 
     def memory_of(self, data: bytes) -> int:
-        """About how many bytes of memory the value of ``data`` takes, at most: a number, found without reading it.
+        """An upper estimate of the memory that the value of ``data`` takes, in bytes, without decoding it.
 
-        A codec that compresses asks its inner codec before it lets that read. The default suits formats in which a
+        A codec that compresses calls this on its inner codec before decoding. The default suits formats in which a
         value may take one byte. O(size).
         """
         return 16 * len(data)

@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 _current: ContextVar[Budget | None] = ContextVar("redisson_dq_budget", default=None)
-#: The memory of a value in a text such as JSON, for each comma and bracket. ``[]`` and ``{}`` take most.
+#: The memory of a value in a text such as JSON, for each comma and bracket. ``[]`` and ``{}`` take the most.
 _FOR_EACH_PART = 80
 # A colon, as in an object, whose parts have names.
 _FOR_EACH_NAME = 30
@@ -39,13 +39,13 @@ _FOR_EACH_NAME = 30
 COUNTED_FROM = 4096
 #: The place of an element in a list that grows.
 PLACE = 16
-# A byte becomes an object of so much memory at most.
+# The most memory of an object that one byte may become.
 _FOR_EACH_BYTE = 320
 # An object of few bytes, such as a number or a short text, and the place that holds it.
 _SCALAR = 40
 _SCALARS = frozenset((int, str, float, bool, bytes, type(None)))
 _CONTAINERS = frozenset((list, dict, set, frozenset, tuple))
-# Objects that a reader makes inside others, without a call of its own, are nested so deep at most.
+# The greatest depth of objects that a reader makes inside others without a separate call.
 _DEPTH = 8
 
 
@@ -68,7 +68,7 @@ class Budget:
         self.is_unsaid = False
 
     def check(self, cost: int, offset: int | None = None) -> None:
-        """Raises OverBudget where the value takes more memory than is left."""
+        """Raises OverBudget if the value takes more memory than is left."""
         if cost > self.left:
             raise OverBudget(
                 f"some {self.size - self.left + cost} bytes of memory after decompression, {self.size} are allowed: "
@@ -77,14 +77,14 @@ class Budget:
             )
 
     def spend(self, cost: int, offset: int | None = None) -> None:
-        """Takes the memory of something that was made. Raises OverBudget where it was more than is left."""
+        """Takes the memory of a new object. Raises OverBudget if it is more than is left."""
         self.check(cost, offset)
         self.left -= cost
 
     def made(self, value: Any, offset: int | None = None, *, depth: int = _DEPTH) -> None:
-        """Takes the memory of a value that was made, without that of elements, which were taken before it.
+        """Takes the memory of a new value, without its elements, which were taken before.
 
-        Values of the attributes of an object are taken with it, and theirs, down to this depth.
+        The values of an object's attributes are included, down to this depth.
         """
         self.spend(_SCALAR if type(value) in _SCALARS else _memory_of_object(value, depth), offset)
 

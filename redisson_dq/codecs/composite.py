@@ -41,11 +41,11 @@ class CompositeCodec(Codec[T]):
         return self._value.decode(data)
 
     def sought(self, value: T) -> bytes:
-        """The bytes by which ``value_codec`` has a value looked for. Raises its EncodeError."""
+        """The bytes that ``value_codec`` uses to search for a value. Raises its EncodeError."""
         return self._value.sought(value)
 
     def of_queue(self, name: str) -> Codec[T]:
-        """This codec for the values of a queue, as its ``value_codec`` is for them."""
+        """This codec, with its ``value_codec`` for the values of the queue."""
         return CompositeCodec(*self._codecs[:2], self._value.of_queue(name))
 
     def typed(self, type: Any) -> Codec[Any]:

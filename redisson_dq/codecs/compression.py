@@ -23,12 +23,12 @@ from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
 
 __all__ = ["MAX_RATIO", "MAX_SIZE", "LZ4Codec", "LZ4CodecV2", "SnappyCodec", "SnappyCodecV2", "ZStdCodec"]
 
-#: The most memory of a value after decompression, unless a codec is told otherwise.
+#: The default limit of a value's memory after decompression.
 MAX_SIZE = 64 * 1024 * 1024
-#: By how much a value may shrink when it is compressed, unless a codec is told otherwise.
+#: The default limit of the compression ratio.
 MAX_RATIO = 1000
 
-#: A value up to this size is read whatever its ratio. The ratio of a short value means nothing.
+#: A value up to this size is read whatever its ratio. The ratio of a short value is meaningless.
 _FREE = 1024 * 1024
 
 _LARGEST = 0x7E000000  # LZ4's own limit; a Java int could hold a little more
@@ -101,7 +101,7 @@ class _CompressingCodec(Codec[T]):
         return data
 
     def _check_objects(self, raw: bytes, budget: Budget) -> None:
-        """Raises OverBudget where the objects of these bytes take more memory than is left."""
+        """Raises OverBudget if the objects in these bytes take more memory than is left."""
         left = budget.left
         budget.left -= len(raw)
         try:
@@ -150,7 +150,7 @@ class _CompressingCodec(Codec[T]):
         return made
 
     def memory_of(self, data: bytes) -> int:
-        """None: ``decode`` counts it as soon as it is known."""
+        """None: ``decode`` counts the memory as soon as it is known."""
         return 0
 
     def __repr__(self) -> str:
@@ -303,7 +303,7 @@ class SnappyCodec(SnappyCodecV2[T]):
                 raise Malformed(f"a chunk of {length} bytes announced, {len(data) - start} left", offset)
             offset = start + length
             part = self._block(data[start:offset], size, start)
-            # Each chunk is a call of the library, this many small ones would take long. Redisson writes full ones.
+            # Each chunk is a call of the library, so many small chunks would take long. Redisson writes full ones.
             if len(part) < self._CHUNK and offset < len(data):
                 raise Malformed(f"a chunk of {len(part)} bytes before the last, {self._CHUNK} are in each", start)
             parts.append(part)

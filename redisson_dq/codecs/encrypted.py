@@ -37,10 +37,10 @@ class EncryptedCodec(Codec[T]):
         keys = {"2026-11": os.urandom(32)}
         client = redisson_dq.connect(url, codec=EncryptedCodec(Kryo5Codec(), keys))
 
-    Each value is bound to its queue: what somebody copies to another queue cannot be read there. Values that a move or
-    a rename brings to another queue are read by a codec with ``queue=``, the key that they were written under (the
-    queue's name, behind the name mapper). Each encryption has other bytes, so values cannot be looked for:
-    ``contains``, ``remove`` and ``deduplicate_for`` raise EncodeError. Use ids. Needs the extra ``encryption``.
+    Each value is bound to its queue: a copy in another queue cannot be read there. To read values after a move or a
+    rename, use a codec with ``queue=``, the key under which they were written (the queue's name after the name mapper).
+    Each encryption has different bytes, so values cannot be searched for: ``contains``, ``remove`` and
+    ``deduplicate_for`` raise EncodeError. Use ids. Needs the extra ``encryption``.
 
     Redisson's open edition has no such codec. The file of Java to copy is in ``interop/``.
     """
@@ -66,7 +66,7 @@ class EncryptedCodec(Codec[T]):
 
     @classmethod
     def from_file(cls, inner: Codec[T], path: str | os.PathLike[str], *, queue: str | None = None) -> EncryptedCodec[T]:
-        """With the keys of a file: a JSON object of ids and keys in Base64, the one that encrypts first.
+        """A codec with the keys of a file: a JSON object of ids and keys in Base64, the encrypting key first.
 
         Raises ArgumentError.
         """
@@ -78,7 +78,7 @@ class EncryptedCodec(Codec[T]):
         return f"{type(self).__name__}({self._inner.name})"
 
     def encode(self, value: T) -> bytes:
-        """The encrypted bytes of the inner codec, other ones at each call. Raises EncodeError. O(size)."""
+        """The encrypted bytes of the inner codec, different at each call. Raises EncodeError. O(size)."""
         if self._queue is None:
             raise EncodeError(
                 f"{self.name}: a value is bound to its queue: without a queue, say EncryptedCodec(..., queue=name)",
@@ -119,7 +119,7 @@ class EncryptedCodec(Codec[T]):
             return self._inner.decode(raw)
         except Exception as error:
             kind = type(error).__name__
-        # The inner error quotes the value, and its text would become the reason of a dead letter.
+        # The inner error quotes the value, and would become the reason of a dead letter.
         message = f"{self.name}: the inner codec cannot read the decrypted value ({kind})"
         raise DecodeError(message, codec=self.name, data=data, offset=start)
 
@@ -159,7 +159,7 @@ class EncryptedCodec(Codec[T]):
 
     @property
     def wants_type(self) -> bool:
-        """As the inner codec."""
+        """The same as for the inner codec."""
         return self._inner.wants_type
 
     def __copy__(self) -> EncryptedCodec[T]:

@@ -149,7 +149,7 @@ def command(*java_classes: str) -> str:
 
 
 def undeclared(java_class: str, offset: int | None = None, *, near: str | None = None, line: str = "") -> Malformed:
-    """The fault of a class that nobody declared. ``line`` is the decorator that its declaration begins with."""
+    """The fault of an undeclared class. ``line`` is the decorator that its declaration begins with."""
     name = shorten(java_class, 120)
     line = line or f'@java_class("{name}")'
     return Malformed(

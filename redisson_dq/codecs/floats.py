@@ -45,7 +45,7 @@ def _shortest_float(size: float) -> tuple[str, int]:
     for places in range(1, 9):
         mantissa, _, power = f"{size:.{places}e}".partition("e")
         nearest, shift = int(mantissa.replace(".", "")), int(power) - places
-        # At a power of two, the values above are twice as far apart as those below. So the next decimal may fit.
+        # At a power of two, the values above are twice as far apart as the values below. So the next decimal may fit.
         for candidate in (nearest, nearest + 1):
             if _rounded(float(f"{candidate}e{shift}")) == size:
                 digits = str(candidate)

@@ -1,8 +1,8 @@
-"""Refuses keys and elements that were made to meet in one place of Python's hash tables.
+"""Refuses keys and elements that were crafted to collide in Python's hash tables.
 
-Nobody knows the hashes of texts and bytes beforehand. The hashes of numbers, UUIDs and of objects of them are the same
-in every process. A writer of bytes can choose numbers that have one hash, or whose places in a dict or a set
-form one chain. To add such a key takes a step for each of the others.
+The hashes of texts and bytes are randomised. The hashes of numbers, UUIDs and objects made of these are the same in
+every process. A writer of bytes can choose numbers that have the same hash, or whose places in a dict or a set form one
+chain. Adding such a key takes a step for each of the others.
 
 So the steps are counted before a dict or a set is made, as CPython takes them (``dictobject.c``, ``setobject.c``).
 """
@@ -36,7 +36,7 @@ _MOST_PARTS = 1_000
 #: To compare an int with a Decimal, Python makes it a Decimal. For an int of more bits that takes too long.
 _MOST_BITS = 16_384
 
-#: So few keys of different hashes are in place sooner than their steps are counted.
+#: Below this number of different hashes, adding the keys is faster than counting their steps.
 _SHORT_CHAIN = 256
 #: The steps that the keys of a value may take, and how many more for each key. Multiples of a power of two, such as
 #: the ids of Snowflake, take up to 35 each.
@@ -47,7 +47,7 @@ _SHIFT = 5
 #: A set looks at the next places before it jumps.
 _NEXT_PLACES = 10
 
-#: Those of types whose hashes nobody knows beforehand.
+#: The types with randomised hashes.
 _UNKNOWN: tuple[Any, ...] = (str.__hash__, bytes.__hash__)
 _FEW_VALUES = (bool, type(None))
 

@@ -1,4 +1,4 @@
-"""Marks values that would be written to other bytes than they were read from. A lookup by value cannot find them.
+"""Marks values that would be written to other bytes than they were read from. A search by value cannot find them.
 
 A reader reports each form that Python does not keep, or may not keep. The codec then marks the whole value. In the
 second case the bytes are read and written once more, and compared, when the mark is asked for. A plain value has no
@@ -55,7 +55,7 @@ def _forget(mark: _Mark) -> None:
 
 
 def marked(value: T, why: str) -> T:
-    """The value, with a mark that says why it is written to other bytes. One without room stays as it is. O(n)."""
+    """The value, with a mark that says why it is written to other bytes. A value without room stays unchanged. O(n)."""
     if value is None:  # no queue holds it
         return value
     if _has_room(value):
@@ -124,8 +124,8 @@ def compared(value: T, data: bytes, codec: Codec[T], why: object) -> T:
     """The value that was read from ``data``, with a mark if other bytes are written of it. O(size) for a plain value.
 
     ``why`` becomes a text when the bytes differ, and no sooner. Otherwise O(1): :func:`other_bytes` compares, unless
-    the value is known to have other bytes, or has no room. A value that cannot be written has no mark, as whatever
-    looks for it raises EncodeError.
+    the value is known to have other bytes, or has no room. A value that cannot be written has no mark, as any search
+    for it raises EncodeError.
     """
     if _has_room(value):
         mark = _marks.get(id(value))

@@ -15,7 +15,7 @@ from redisson_dq.errors import ArgumentError, EncodeError
 
 __all__ = ["JsonCodec"]
 
-#: Where msgspec says that a value is, and at which byte the text is no JSON.
+#: The place of a value in msgspec's messages, and the byte at which the text is not JSON.
 _PATH = re.compile(r" - at `\$(.*)`\Z", re.DOTALL)
 #: The part of a warning of pydantic that does not show the value.
 _EXPECTED = re.compile(r"Expected `[^`]*`(?= - serialized value)")
@@ -82,7 +82,7 @@ class JsonCodec(Codec[T]):
             data = self._format.dumps(back)  # those of 5 where a float is declared are those of 5.0
         except Exception as error:
             raise self._refused(value, *_place_and_text(error)) from error
-        # None compares, although Python 3.12 and older have no __eq__ of its own: NaN would come back as it.
+        # None compares, although it has no own __eq__ in Python 3.12 and older: NaN would come back as None.
         compares = back is None or getattr(type(back), "__eq__", None) is not object.__eq__
         if compares and back != value:
             raise self._refused(value, "$", f"it would be read back as another value, of type {type_name(back)}")
@@ -104,7 +104,7 @@ class JsonCodec(Codec[T]):
             raise decode_error(fault, self.name, data) from error
 
     def memory_of(self, data: bytes) -> int:
-        """Of JSON the commas and brackets tell more than the length."""
+        """For JSON, the commas and brackets say more than the length."""
         return memory_of_text(data)
 
     def __repr__(self) -> str:
@@ -146,7 +146,7 @@ def _format_of(kind: Any) -> _Format:
     except (TypeError, ValueError) as error:  # a ValueError by the repr of an object that is no type
         text = str(error)
         if "unions may not contain" in text:
-            return _pydantic(kind)  # which tells several classes apart by their fields
+            return _pydantic(kind)  # which distinguishes several classes by their fields
         if isinstance(error, ValueError) or text.endswith("is not supported"):
             text = "it is not a supported type"  # msgspec shows the whole object, passwords too
         raise ArgumentError(f"JsonCodec: {shown(kind)} cannot be read from JSON: {text}") from None

@@ -36,13 +36,13 @@ class ProtobufCodec(Codec[T]):
 
     * a message class that protobuf generated (``Shipment`` of ``shipment_pb2``): protobuf. Needs the extra
       ``protobuf``. Maps in it are sorted by their keys, so equal messages have equal bytes;
-    * ``str``, ``int``, ``java.Long`` ..., ``list``, ``set``, ``dict`` and all else that Java's codec has on its list:
+    * ``str``, ``int``, ``java.Long`` ..., ``list``, ``set``, ``dict`` and all other types on the list of Java's codec:
       the bytes of JsonJacksonCodec, or of ``blacklist_codec``, which then decides on the types;
     * a class declared with java_class, or one of java.time: the runtime schema of protostuff, Java's library for
       classes that protobuf did not generate.
 
     Raises ArgumentError for any other type, among them records and enums, which Java's codec does not read back. Raises
-    EncodeError for a value of another type, and for a value that protostuff would lose without a word. That is None in
+    EncodeError for a value of another type, and for a value that protostuff would lose silently. That is None in
     a list or an array, a subclass in a field, and another collection than Java makes for the field. It is also None or
     an empty collection in a field whose attribute comes back as something else. Raises DecodeError for bytes that are
     no such value. O(size).
@@ -172,7 +172,7 @@ def _checked(value: Any, name: str) -> Any:
 
 
 def _of_another_codec(codec: Codec, name: str) -> _Coding:
-    """The coding of a type by the codec that was named for it, which itself takes values of any type."""
+    """The coding of a type by its named codec, which itself accepts values of any type."""
     if name not in _COLLECTIONS:
         return _Coding(codec.encode, codec.decode)
 

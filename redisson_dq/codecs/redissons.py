@@ -14,7 +14,7 @@ _VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})(?:\.\d{1,4})?", re.ASCII)
 
 
 class RedissonForm(Enum):
-    """A form in the bytes, by the first Redisson that writes it and the first that does so no more."""
+    """A form in the bytes, by the first Redisson that writes it and the first that no longer does."""
 
     #: A UUID carries the name of its class in a field or array of UUIDs: of the codecs that name classes.
     CLASS_OF_UUID = (4, 2), None

@@ -196,7 +196,7 @@ class DoubleCodec(Codec[float]):
 
 
 class ByteArrayCodec(Codec[bytes]):
-    """``bytes`` as they are: ``org.redisson.client.codec.ByteArrayCodec``."""
+    """Raw ``bytes``: ``org.redisson.client.codec.ByteArrayCodec``."""
 
     def encode(self, value: Any) -> bytes:
         """The bytes of a bytes, bytearray or memoryview. Raises EncodeError for other types. O(length)."""
@@ -208,7 +208,7 @@ class ByteArrayCodec(Codec[bytes]):
             raise Unencodable("the memoryview is released").as_error(self.name) from error
 
     def decode(self, data: bytes) -> bytes:
-        """The bytes as they are. O(1)."""
+        """The bytes unchanged. O(1)."""
         return bytes(data)
 
     def memory_of(self, data: bytes) -> int:

@@ -27,7 +27,8 @@ _COMPARABLE, _UNKNOWN = "java.lang.Comparable", "?"
 
 
 def sorted_contents(value: Any, java_name: str, *, trusted: bool = False) -> list[Any]:
-    """The elements of a sorted collection of that class, or the pairs of a sorted map, as they are written.
+    """The elements of a sorted collection of that class, or the pairs of a sorted map, in the order in which they are
+    written.
 
     ``trusted`` says that Java takes the order of the bytes for its own. Raises Unencodable if Java can hold no such
     collection, or if the order is trusted and not known here. O(n log n)

@@ -20,7 +20,7 @@ _TEXT = "text"
 
 
 def _refused(name: str) -> Callable[..., NoReturn]:
-    """Stands for a codec of Redisson. Takes the arguments of Java's constructors, and raises ArgumentError."""
+    """A stand-in for one of Redisson's codecs. Takes the arguments of Java's constructors, and raises ArgumentError."""
 
     def refuse(*arguments: Any, **options: Any) -> NoReturn:
         raise ArgumentError(_no_counterpart(name))

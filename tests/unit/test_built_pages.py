@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-#: What is left where a directive, a role, a fence, a table or a link was not understood.
+#: The markup left over when a directive, a role, a fence, a table or a link was not parsed.
 RAW = re.compile(
     r":{3,}\s*\{|^\s*`{3}|\{[a-z-]+\}`|:\w+:`|\]\([\w./#-]+\)|^\|[ -]*-{3}|\.\. \w+::|\*\*\w+\*\*", re.MULTILINE
 )

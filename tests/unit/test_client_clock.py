@@ -175,7 +175,7 @@ def test_alarms_ring_in_the_order_of_their_times(clock: HandClock) -> None:
 
 
 async def advanced(clock: HandClock, wait: asyncio.Task[Any], seconds: float) -> Any:
-    """What a task gives after its wait of so many seconds."""
+    """The result of a task after a wait of this many seconds."""
     await asyncio.to_thread(clock.expect_wait, seconds)
     assert not wait.done()
     clock.advance(seconds)

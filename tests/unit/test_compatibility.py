@@ -1,4 +1,4 @@
-"""The page on versions tells of a run, of all versions that the project declares."""
+"""The page on versions reports a run with all versions that the project declares."""
 
 from __future__ import annotations
 

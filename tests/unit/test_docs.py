@@ -33,7 +33,7 @@ PAGES = {
 }
 EVERYTHING = "\n".join(PAGES.values())
 
-# Code is run unless a comment above its fence tells why not: <!-- not run: reason -->
+# Code is run unless a comment above its fence gives the reason: <!-- not run: reason -->
 _BLOCK = re.compile(r"(?P<mark><!-- not run: [^\n]+ -->\n+)?^```python\n(?P<code>.*?)^```$", re.DOTALL | re.MULTILINE)
 _FENCED = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"\[[^\]\n]+\]\((?P<target>[^)\s]+)\)")
@@ -207,7 +207,7 @@ def _texts() -> dict[str, str]:
     "tool", ["pip install", "pipx install", "pipx run", "uv add", "uvx", "uv pip install", "poetry add"]
 )
 def test_nobody_is_told_to_install_the_package_from_an_index(tool: str) -> None:
-    """It is not published. What works is a clone, or a wheel that was made from one."""
+    """The package is not published. Users install it from a clone, or from a wheel built from one."""
     told = {
         f"{name}: {line.strip()}"
         for name, text in _texts().items()

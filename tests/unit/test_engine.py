@@ -257,7 +257,7 @@ def test_a_long_wait_of_a_reserve_ends_early_too() -> None:
 
 
 def test_a_reserve_that_others_spare_measures_the_clock_anew_all_the_same() -> None:
-    """Or it would step in as late as the clocks have drifted apart since its last transfer."""
+    """Otherwise it would step in late by the drift of the clocks since its last transfer."""
     engine = armed(SECOND, Role.RESERVE)
     fired: list[Action] = []
     for second in range(1, 700):

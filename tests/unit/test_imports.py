@@ -48,7 +48,7 @@ BESIDES = {
     "doctor": {"scripts": "the commands that each script sends", "worker": "a handler tries a value"},
 }
 
-#: Cycles that have a reason. A comment in their modules tells it.
+#: Cycles that have a reason. A comment in their modules states it.
 EXPLAINED: list[tuple[str, ...]] = []
 
 

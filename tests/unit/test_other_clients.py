@@ -108,7 +108,7 @@ def test_a_pool_in_maintenance_is_copied_with_the_settings_of_the_user(flavour: 
     theirs: Any = of.Redis(
         host="10.0.0.1", protocol=3, socket_timeout=3, maint_notifications_config=Config(relaxed_timeout=77)
     )
-    # As redis-py does when the server tells that it moves.
+    # As redis-py does when the server announces that it moves.
     theirs.connection_pool.update_connection_kwargs(
         host="10.0.0.9",
         socket_timeout=77,

@@ -10,7 +10,7 @@ LONG, MIDDLING, SHORT = 60_000, 30_000, 5_000
 
 
 def told(*calls: int, way: int = 200, pace: Pace | None = None) -> Pace:
-    """What is learnt from calls that the server works on for so long, where the way takes ``way`` more."""
+    """The pace after calls that the server works on for this long, with ``way`` for the network."""
     pace = pace or Pace()
     for us in calls:
         if pace.took(way + us):

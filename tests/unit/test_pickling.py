@@ -158,7 +158,7 @@ def test_an_error_of_another_process_comes_out_here() -> None:
 BOUND = public(
     lambda each: (
         named(each).startswith(("redisson_dq._sync.", "redisson_dq._async."))
-        # A delivery names its queue (test_leases.py), and an event tells its facts (test_worker_context.py).
+        # A delivery names its queue (test_leases.py), and an event has its facts (test_worker_context.py).
         and each.__name__ not in ("Delivery", "Event", "EventLogger")
     )
 )

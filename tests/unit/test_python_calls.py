@@ -7,7 +7,7 @@ import pytest
 from redisson_dq.embedded import EmbeddedServer
 from tests.python_calls import Cost, costs, job_costs
 
-#: At most so many functions in so many files, of all threads. Whoever needs more says why; whoever needs fewer lowers
+#: The most functions and files, over all threads. A change that needs more says why; one that needs fewer lowers
 #: the number.
 LIMITS = {
     "offer": (37, 19),

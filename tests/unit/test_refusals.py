@@ -21,7 +21,7 @@ def test_an_error_is_news_once() -> None:
 
 
 def test_a_part_that_only_seemed_well_has_no_news() -> None:
-    """On a busy machine a refusal comes late. Meanwhile the part waits for so long that it looks as if it were well."""
+    """On a busy machine a refusal comes late. Meanwhile the part waits long enough to look healthy."""
     clock = HandClock()
     refusals = Refusals(clock)
     is_well = True
@@ -30,7 +30,7 @@ def test_a_part_that_only_seemed_well_has_no_news() -> None:
         clock.advance(4)
         assert not refusals.began("part", "orders", "fails", ERROR, lambda: is_well)
     assert not refusals.problems
-    # So long nobody waits for a refusal: in between the part did its work.
+    # Longer than any refusal takes: in between the part did its work.
     clock.advance(6)
     assert refusals.began("part", "orders", "fails", ERROR, lambda: is_well)
     is_well = False

@@ -250,7 +250,7 @@ def test_the_scripts_know_nothing_of_the_packages_above_them() -> None:
 
 # -- includes --------------------------------------------------------------------------------------------------------
 
-# In bytes. Whoever changes a script sets its limit anew, a little above its size.
+# In bytes. When you change a script, set its limit again, a little above its size.
 LARGEST = {
     "browse_waiting": 9_500,
     "browse_parked": 10_000,

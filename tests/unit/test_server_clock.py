@@ -15,12 +15,12 @@ AHEAD_US = 1_700_000_000 * SECOND
 
 
 def answered(clock: ServerClock, sent_us: int, there_us: int, back_us: int, ahead_us: int = AHEAD_US) -> None:
-    """An answer to a command that took so long to the server and so long back."""
+    """An answer to a command, with the given times to the server and back."""
     clock.learn(sent_us + there_us + ahead_us, sent_us, sent_us + there_us + back_us)
 
 
 def early_by(clock: ServerClock, there_us: int, ahead_us: int = AHEAD_US) -> int:
-    """By how much a command runs before its due time that is sent now for it, and takes so long."""
+    """How early a command runs that is sent now for its due time and takes this long."""
     assert clock.ahead_us is not None
     return clock.ahead_us - ahead_us - there_us
 

@@ -246,7 +246,7 @@ class Rig:
         return round((EPOCH_US + self.clock.now_us()) / 1000 + in_seconds * 1000)
 
     def transferred(self, next_in: float | None = None, role: str = "alone", **changed: Any) -> Transferred:
-        """The result of a transfer after which the next entry is due in so many seconds."""
+        """The result of a transfer after which the next entry is due in this many seconds."""
         told = Transferred(
             moved=0,
             set_aside=0,
@@ -276,7 +276,7 @@ class Rig:
         return self.next(f"transfer {keys.ready}")
 
     def at_rest(self, keys: QueueKeys, next_in: float | None = None) -> None:
-        """A queue that is moved, whose next entry is due in so many seconds."""
+        """A queue that is moved, whose next entry is due in this many seconds."""
         self.attached(keys).answer(self.transferred(next_in))
         self.clock.expect_wait(TIDY)
         self.clock.advance(TIDY)
@@ -437,7 +437,7 @@ def test_the_end_hands_all_over_at_once(flavour: Flavour) -> None:
 
 
 def test_recurring_offers_that_fill_a_reply(flavour: Flavour) -> None:
-    """Of more occurrences than one reply holds the next transfer tells, which follows at once."""
+    """If there are more occurrences than one reply holds, the next transfer, which follows at once, has the rest."""
     rig = Rig(flavour, transfer_batch=1)
     definition = Recurrence(every_ms=1000).to_json()
     come = ("hourly", definition, rig.due_ms(0))

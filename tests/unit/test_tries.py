@@ -138,5 +138,5 @@ def test_a_try_with_many_commands_holds_the_others_up_for_little_time() -> None:
     assert tries.refused("second", "NOPERM", 1.0, lambda: None, 3) == pytest.approx(many + 2)
     clock.now += many
     tries.begins("many")
-    # It comes again when its commands are paid for.
+    # It is called again when its commands are paid for.
     assert tries.refused("many", "NOPERM", 1.0, lambda: None, 100) == pytest.approx(50)

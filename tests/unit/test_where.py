@@ -13,7 +13,7 @@ from tests.conftest import environment
 from tests.mutations import MUTATIONS, ROOT
 from tests.where import main, noted_in, source_of, where
 
-# It looks through all tests, and helps nobody but those who write them.
+# It reads all tests, and only helps their authors.
 pytestmark = pytest.mark.nightly
 
 _ENGINE = "redisson_dq/scheduling/engine.py"

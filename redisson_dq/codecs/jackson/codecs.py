@@ -193,7 +193,7 @@ class IonJacksonCodec(JacksonCodec):
 
 
 class _UntypedCodec(JacksonCodec):
-    """A binary format as Jackson 3 has it without any settings."""
+    """A binary format with Jackson 3's default settings."""
 
     _set_up = JACKSON_3_PLAIN
     _uuid_bytes = True
@@ -216,7 +216,7 @@ class CborJackson3Codec(_UntypedCodec):
 
 
 class SmileJackson3Codec(_UntypedCodec):
-    """Smile without Java types: ``org.redisson.codec.SmileJackson3Codec``. CborJackson3Codec tells its limits."""
+    """Smile without Java types: ``org.redisson.codec.SmileJackson3Codec``. See CborJackson3Codec for its limits."""
 
     _dumps = staticmethod(smile.dumps)
     _loads = staticmethod(smile.loads)

@@ -179,7 +179,7 @@ JACKSON_3 = Dialect(
     numbered_exceptions=False,
     unwraps=True,
 )
-#: A mapper of Jackson 3 as it is, without Redisson's settings.
+#: A default mapper of Jackson 3, without Redisson's settings.
 JACKSON_3_PLAIN = attrs.evolve(JACKSON_3, nulls=True, typed=False)
 
 _JAVA_TIME = {

@@ -14,7 +14,7 @@ __all__ = ["no_name", "other_typing", "unknown", "wrong", "wrong_time"]
 
 
 def no_name(what: str, declared: Signature, is_own: bool) -> str:
-    """The message for a value whose class nothing tells. ``is_own``: it is in a field of an exception's own class."""
+    """The message for a value whose class is unknown. ``is_own``: it is in a field of an exception's own class."""
     if is_own:
         return f"{what}: the type of that field of an exception is not known here. unknown='generic' keeps the value"
     if declared is OBJECT:

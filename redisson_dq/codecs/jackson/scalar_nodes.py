@@ -40,7 +40,7 @@ __all__ = [
     "text_in_pattern",
 ]
 
-#: A value's Java name and its node. The name is None where the node alone shows it.
+#: A value's Java name and its node. The name is None if the node itself shows it.
 Scalar = Callable[[Any], "tuple[str | None, Any]"]
 _Forms = Mapping[str, Callable[[Any], Any]]
 
@@ -285,7 +285,7 @@ _WITH_MODULES: dict[type, Scalar] = {
     java.Optional: _unwrapped,
     **dict.fromkeys(_OPTIONALS, _unwrapped),
 }
-#: With JavaTimeModule, as it is by default, and Jdk8Module.
+#: With JavaTimeModule in its default settings, and Jdk8Module.
 TIME_NUMBERS = {**_WITH_MODULES, **_times({**_DATE_NUMBERS, **_TIME_NUMBERS})}
 #: The nodes of java.time's values with WRITE_DATES_AS_TIMESTAMPS disabled. A Duration is still a number.
 TIME_TEXTS = {

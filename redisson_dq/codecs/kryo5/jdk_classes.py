@@ -223,7 +223,7 @@ BY_VALUE: dict[type, Callable[[Any], str]] = {
 }
 
 
-#: Redisson gives these classes a serializer of its own, after it has registered the allowed classes with Kryo's. With
+#: Redisson gives these classes its own serializer, after it has registered the allowed classes with Kryo's. With
 #: one of these among them it cannot write at all on a JDK since 16, or not read its own bytes.
 UNREGISTRABLE = frozenset(
     (

@@ -93,7 +93,7 @@ class Reader:
         return self.read_named(data, pos, arguments)
 
     def read_named(self, data: bytes, pos: int, arguments: Arguments = ()) -> tuple[Any, int]:
-        """A class and a value of it, or null, where the class has no byte of its own."""
+        """A class and a value of it, or null, if the class does not have its own byte."""
         serializer: Any = None
         end = pos + 2
         if data[pos] == 1 and (number := data[pos + 1]) < 0x80:
@@ -113,7 +113,7 @@ class Reader:
         return serializer.read(data, end, self)
 
     def _read_any(self, data: bytes, pos: int, arguments: Arguments) -> tuple[Any, int]:
-        """A class that is read for the first time or is none of those known, and a value of it, or null."""
+        """A class that is read for the first time or is unknown, and a value of it, or null."""
         serializer, end = self._serializer_or_name(data, pos)
         if not isinstance(serializer, ClassSerializer):
             serializer = self._unknown(serializer, data, pos, end)
@@ -194,7 +194,7 @@ class Reader:
         return found, end
 
     def _unknown(self, name: str | None, data: bytes, start: int, end: int) -> ClassSerializer | None:
-        """A class that nobody declared, named from ``start`` to ``end``, which can only be an exception; or null."""
+        """An undeclared class, named from ``start`` to ``end``, which can only be an exception; or null."""
         if name is None:
             return None
         if not may_be_exception(data, end, self):
@@ -386,6 +386,6 @@ class CountingReferenceReader(ReferenceReader):
     ) -> tuple[Any, int]:
         value, end = super()._read_marked(serializer, mark, data, pos, arguments)
         if mark == 1:
-            # Each object inside has a mark of its own.
+            # Each object inside has its own mark.
             self._budget.made(value, pos, depth=1)
         return value, end

@@ -72,7 +72,7 @@ class Writer:
 
     def __init__(self, types: Types) -> None:
         self.types = types
-        #: The class by the exact type of a value, where that alone tells it.
+        #: The class by the exact type of a value, if the type alone determines it.
         self.by_type = types.by_type()
         self.notes: Notes = {}
         self.out = bytearray()

@@ -14,12 +14,12 @@ _ZONE = 7  # the number of ZoneRegion, which is before the text
 
 
 def as_java_writes_utf(block: Content) -> Content:
-    """The data of ``java.time.Ser`` as Java's stream has it."""
+    """The data of ``java.time.Ser`` in the form of Java's stream."""
     return _counted_otherwise(block, 4, 2)
 
 
 def as_river_writes_utf(block: Content) -> Content:
-    """The data of ``java.time.Ser`` as river has it."""
+    """The data of ``java.time.Ser`` in the form of river."""
     return _counted_otherwise(block, 2, 4)
 
 

@@ -246,7 +246,7 @@ class Decoder:
         raise self.unknown(desc, node.offset)
 
     def _as_object(self, value: Any, node: Instance, key: Any) -> Any:
-        """The value; as an object of its own if Python would write more objects of it than Java, or fewer.
+        """The value; as a separate object if Python would write more objects of it than Java, or fewer.
 
         ``key`` stands for a value of which Java has one object.
         """
@@ -259,7 +259,7 @@ class Decoder:
         return own(value)
 
     def _of_unknown_enum(self, node: Instance) -> bool:
-        """Whether it is an EnumSet or an EnumMap of an enum that nobody declared."""
+        """Whether it is an EnumSet or an EnumMap of an undeclared enum."""
         name = _ENUM_COLLECTIONS.get(node.desc.name)
         section = node.sections.get(node.desc.name)
         kind = None if name is None or section is None else section.values.get(name)
@@ -309,7 +309,7 @@ class Decoder:
 
 
 def _collection_above(desc: ClassDesc) -> str:
-    """The nearest superclass that is read here and is no declared class; empty if there is none."""
+    """The nearest superclass that is read here and not declared; empty if there is none."""
     above = desc.superclass
     while above is not None and above.name not in registry.BY_NAME:
         above = above.superclass
@@ -343,7 +343,7 @@ def _beyond_fields(node: Instance) -> str | None:
 
 
 def _own_data(node: Instance, classes: Iterable[str]) -> str | None:
-    """The data that one of the classes wrote beside its fields, for messages; None if there is none."""
+    """The data that one of the classes wrote besides its fields, for messages; None if there is none."""
     names = {*classes}
     for part in node.desc.lineage:
         if part.name in names and node.sections[part.name].annotation:

@@ -1,4 +1,4 @@
-"""Objects of classes that nobody declared: read and written as the stream describes them."""
+"""Objects of undeclared classes: read and written as the stream describes them."""
 
 from __future__ import annotations
 

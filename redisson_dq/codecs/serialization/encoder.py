@@ -141,7 +141,7 @@ class Encoder:
         raise no_java_type(value)
 
     def _generic(self, value: JavaObject) -> Content:
-        """An object of a class that nobody declared, as the stream that it was read from describes it."""
+        """An object of an undeclared class, as described by the stream from which it was read."""
         if not isinstance(value.described, ClassDesc):
             raise Unencodable(
                 f"an object of {value.java_name}, which is not declared and came from no stream of Java's"

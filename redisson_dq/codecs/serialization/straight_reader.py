@@ -30,7 +30,7 @@ from redisson_dq.java.tables import Table
 
 __all__ = ["UNREAD", "read"]
 
-#: Stands for the value of a stream that is not ordinary.
+#: The placeholder for the value of a stream that is not ordinary.
 UNREAD: Any = object()
 
 #: A value that nests deeper is not ordinary, nor is a stream with this many classes that were never seen before.
@@ -136,7 +136,7 @@ class _Stream:
         if found is incomplete or type(found) is Class:
             raise Unusual
         if type(found) is str and self._contents is not None and self._contents.constants.get(found, -1) > index:
-            raise Unusual  # the name of an enum's constant has a handle of its own
+            raise Unusual  # the name of an enum's constant has its own handle
         return found, pos + 5
 
     def class_of(self, data: bytes, pos: int) -> tuple[Class, int]:

@@ -67,7 +67,7 @@ def _write(node: Instance, value: Any, encoder: EncoderProtocol) -> None:
     put(node, values)
 
 
-#: As they are in the stream.
+#: In the form of the stream.
 _STREAM_NAMES = (
     *(f"{_HELPERS}{prefix}{kind}" for prefix in ("Unmodifiable", "Synchronized", "Checked") for kind in _KINDS),
     *(_HELPERS + name for name in ("CheckedQueue", "CheckedRandomAccessList")),

@@ -10,7 +10,7 @@ import pytest
 
 from redisson_dq.cli.frame import interruptible_sleep
 
-#: So long sleeps nobody here. A sleep that misses its signal runs into the time limit of the test.
+#: Longer than any sleep here. A sleep that misses its signal runs into the time limit of the test.
 LONG = 600.0
 
 

@@ -162,7 +162,7 @@ SHAPES: dict[str, Callable[[list[Any]], Any]] = {
     "map": lambda items: {str(number): item for number, item in enumerate(items)},
     "lists": lambda items: [items[i : i + 50] for i in range(0, len(items), 50)],
 }
-# A value has so many elements at most.
+# The most elements of a value.
 _MOST = 90_000
 
 

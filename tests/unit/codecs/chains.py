@@ -67,7 +67,9 @@ class Table:
 
 @cache
 def chain(count: int, jumps: int = 20) -> tuple[int, ...]:
-    """``count`` different hashes, of which all but the first half need so many jumps in a dict, and ever more."""
+    """``count`` different hashes, of which all but the first half need at least this many jumps in a dict, and more and
+    more.
+    """
     size = len(Table.grown(list(range(count)), is_set=False).places)
     table = Table(size, 1)
     found = list(islice(table.walk(0), count // 2))

@@ -1,4 +1,4 @@
-"""What the tests of Jackson's formats share: nodes, and what a node that was written is read as."""
+"""Shared by the tests of Jackson's formats: nodes, and the value that a written node is read as."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def nodes(module: Any) -> st.SearchStrategy[Any]:
 
 
 def nested(depth: int, *, kind: str) -> Any:
-    """The number 1 inside so many arrays, objects or arrays with a class."""
+    """The number 1 inside ``depth`` arrays, objects or arrays with a class."""
     node: Any = 1
     for _ in range(depth):
         node = Object((("k", node),)) if kind == "object" else [node]

@@ -1,4 +1,4 @@
-"""The values that Java wrote into ``tests/vectors``, and what the tests of the codecs share."""
+"""The values that Java wrote into ``tests/vectors``, and helpers shared by the tests of the codecs."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def caught_from(call: Callable[[], Any]) -> Exception | None:
 
 
 def with_little_stack(frames: int, call: Callable[[], Any]) -> Any:
-    """The result of a call made where so many frames are left."""
+    """The result of a call with only this many stack frames left."""
 
     def deeper(remaining: int) -> Any:
         return deeper(remaining - 1) if remaining else call()

@@ -18,7 +18,7 @@ from tests.unit.codecs.hostile_families import FAMILIES, Family, work_on
 from tests.unit.codecs.test_codec_vectors import CODECS
 from tests.unit.codecs.vectors import vectors
 
-#: Bytes of the larger of two values, and the seconds of CPU that so many may take.
+#: Bytes of the larger of two values, and the seconds of CPU that it may take.
 LARGE = 100_000
 MOST_SECONDS = 2.0
 MOST_GROWTH = 9.0

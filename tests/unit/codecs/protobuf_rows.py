@@ -37,7 +37,7 @@ VALUES = {**SAMPLES, **MESSAGES}
 #: collections that are not on its list. Java writes something for some of them.
 UNTAKEN = {"null/null", "array/byte", "enum/plain", "set/linkedhashset", "map/linked-mixed", "map/tree"}
 
-#: Java reads these as a String, a Double and an object whose Map is no LinkedHashMap; the codec's type tells them.
+#: Java reads these as a String, a Double and an object whose Map is no LinkedHashMap; the codec's type determines them.
 TOLD = {"char/a", "float/1.1", "object/stock"}
 
 #: Java writes what it cannot read, or reads something else.

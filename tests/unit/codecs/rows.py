@@ -11,12 +11,12 @@ __all__ = ["check_rows"]
 
 T = TypeVar("T")
 
-#: So many failures are told in full, and of the others the names.
+#: How many failures are reported in full; only the names of the others are shown.
 _IN_FULL = 20
 
 
 def check_rows(rows: Iterable[T], check: Callable[[T], None], *, name: Callable[[T], Any] = str) -> None:
-    """Checks every row, also behind one that fails. The failure names each row that failed, and what it failed with."""
+    """Checks every row, even after a failure. The failure names each failed row and its error."""
     failures: list[tuple[T, BaseException]] = []
     checked = 0
     for row in rows:

@@ -1,4 +1,4 @@
-"""What each named sample of the Java peer is in Python, as it is decoded.
+"""The decoded Python value of each named sample of the Java peer.
 
 The names are those of the peer's Samples; tests/vectors/types-*.jsonl has their bytes. A sample that is not here is
 one that no codec reads, or that each reads as something else; the tests of the codecs say which.

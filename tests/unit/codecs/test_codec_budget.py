@@ -27,7 +27,7 @@ from tests.conftest import as_many, by_night
 from tests.unit.codecs.memory import peak_of
 
 SIZE = as_many(100_000, 500_000)
-#: So many bytes of memory are taken for a byte of a text, by itself and by what is told of it in an error.
+#: How many bytes of memory one byte of a text takes, by itself and in the text of an error.
 MOST = 16
 
 ION, KRYO = IonJacksonCodec(), Kryo5Codec()

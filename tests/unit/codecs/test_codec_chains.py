@@ -88,7 +88,7 @@ CONTAINERS: dict[str, Callable[[list[Any]], Any]] = {
     "Map.of": lambda keys: java.Entries("java.util.ImmutableCollections$MapN", [(key, 1) for key in keys]),
     "a list in a set": lambda keys: java.Elements("java.util.LinkedHashSet", [*keys, [1]]),
     "a list for a key": lambda keys: java.Entries("java.util.LinkedHashMap", [*((key, 1) for key in keys), ([1], 1)]),
-    # What a declared field tells the class of.
+    # Values whose class is determined by a declared field.
     "Keyed.longs": lambda keys: Keyed(longs=dict.fromkeys(keys, 1)),
     "Keyed.amounts": lambda keys: Keyed(amounts=dict.fromkeys(keys, 1)),
     "Keyed.ids": lambda keys: Keyed(ids=java.HashMap(dict.fromkeys(keys, 1))),

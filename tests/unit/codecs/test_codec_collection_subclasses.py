@@ -1,4 +1,4 @@
-"""Classes that extend a collection: what may be declared so, what their elements become, and what is refused."""
+"""Classes that extend a collection: allowed declarations, the types of their elements, and refusals."""
 
 from __future__ import annotations
 

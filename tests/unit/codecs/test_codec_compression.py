@@ -325,7 +325,7 @@ def test_a_bomb_fails_before_it_takes_memory() -> None:
     subprocess.run([sys.executable, "-c", BOMB, bomb.hex()], check=True, cwd=Path(__file__).resolve().parents[3])
 
 
-#: Reads the bytes of its argument in a process of its own, whose largest size tells what the reading took.
+#: Reads the bytes of its argument in a separate process, whose peak memory shows the cost of reading.
 BOMB = """
 import resource, sys
 from redisson_dq.codecs import ByteArrayCodec

@@ -174,7 +174,7 @@ PLAIN = rows(module=False)
 def test_values_of_kotlin(codec: str) -> None:
     ours = codec_of(codec, NEWEST)
     assert len(PLAIN[codec]) >= 30
-    # The repr tells an EmptyList from a list.
+    # The repr distinguishes an EmptyList from a list.
     unequal = {name for name, value, data in PLAIN[codec] if repr(ours.decode(data)) != repr(value)}
     assert unequal == LOST.get(codec, set())
     otherwise = {name for name, value, data in PLAIN[codec] if ours.encode(value) != data}

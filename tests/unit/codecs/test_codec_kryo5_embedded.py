@@ -283,7 +283,7 @@ def stream(*contents: Content) -> list[bytes]:
 
 
 def wrappers(prefix: str, count: int) -> list[tuple[str, bytes]]:
-    """So many wrappers around the same list of 1,000 elements, which is read once and copied for each."""
+    """``count`` wrappers around the same list of 1,000 elements, which is read once and copied for each."""
     inner = array_list(*[None] * 1000)
     name = f"{HELPERS}{prefix}List"
     fields = ("c", "list")

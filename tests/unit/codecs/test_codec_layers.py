@@ -38,7 +38,7 @@ INNER: tuple[Codec, ...] = (
 #: What a few bytes become, at most, beyond the number that is allowed.
 _TIMES_OVER = 10
 LIMIT = 1_000_000
-#: Lists that take a byte or a few each, and what takes much memory for its length otherwise.
+#: Lists that take one or a few bytes each, and other values that take much memory for their length.
 VALUES: tuple[Any, ...] = ([[]] * 60_000, [1234] * 100_000, [{}] * 60_000, [{"a": 1}] * 60_000, "\U0001f600" * 300_000)
 
 

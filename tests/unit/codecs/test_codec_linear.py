@@ -12,11 +12,11 @@ import pytest
 from tests.conftest import by_night
 from tests.unit.codecs.hostile_families import FAMILIES, Family, work_on
 
-#: Four times the bytes may take so many times the work: 16 is what is quadratic.
+#: Four times the bytes may take this many times the work: 16 would be quadratic.
 MOST_GROWTH = 9.0
 #: What takes less is not looked at: seconds of CPU for the bytes that are four times as many.
 NOTHING = 0.08
-#: Until it can be measured the size grows, but not beyond so many bytes.
+#: The size grows until the work can be measured, but not beyond this many bytes.
 SIZES = (200, 800)
 SIZES_AT_NIGHT = (*SIZES, 3_200)
 LARGEST = 150_000

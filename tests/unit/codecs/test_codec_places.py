@@ -131,7 +131,7 @@ class Cash:
     count: java.int = 0
 
 
-#: Of so many types a codec has one.
+#: Only one in this many types is tried with each codec.
 ONE_OF = as_many(2, 1)
 #: By declared type: a class with one field of it.
 HOLDERS: dict[str, Any] = {}
@@ -209,7 +209,7 @@ def test_a_field_of_each_type_comes_back_as_one_of_it_or_is_refused(codec: Codec
                 continue
             back = codec.decode(codec.encode(kind(value))).held
             if place is not None and back is not None:
-                # What was read is of the type as well: it is written again as it is.
+                # A value that was read also has the type: it is written again unchanged.
                 assert codec.encode(kind(back)) == codec.encode(kind(place(value, {}))), (declared, value, back)
                 written += 1
     assert written > 500

@@ -116,7 +116,7 @@ def test_any_bytes_after_a_class_are_a_value_or_a_decode_error(class_id: int, da
 
 
 def value_or_error(codec: Codec, data: bytes) -> bool:
-    """Whether the bytes are a value. One that is, is written again and comes back the same."""
+    """Whether the bytes are a value. If so, it is written again and read back unchanged."""
     error = caught_from(lambda: codec.decode(data))
     if error is not None:
         assert isinstance(error, DecodeError), data

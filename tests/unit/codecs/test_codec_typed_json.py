@@ -1,4 +1,4 @@
-"""TypedJsonJacksonCodec: JSON as Redisson 4 writes it for a declared type, and what other types refuse."""
+"""TypedJsonJacksonCodec: JSON as Redisson 4 writes it for a declared type, and the refusals of other types."""
 
 from __future__ import annotations
 

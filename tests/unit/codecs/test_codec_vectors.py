@@ -76,9 +76,10 @@ OTHER_FLOATS = {
     "SmileJacksonCodec": re.compile("float/-"),
 }
 
-#: Java's serialization tells more than the samples say: which strings, Integers and dates were one object, the capacity
-#: of a HashMap, a Vector or a LinkedBlockingQueue, the order in which a LinkedHashMap is read, whether a list may hold
-#: nulls. In Kryo5Codec's streams also the capacity of a HashMap, and whether an exception's cause was given as null.
+#: Java's serialization has more information than the samples: which strings, Integers and dates were one object, the
+#: capacity of a HashMap, a Vector or a LinkedBlockingQueue, the order in which a LinkedHashMap is read, whether a list
+#: may hold nulls. In Kryo5Codec's streams also the capacity of a HashMap, and whether an exception's cause was given as
+#: null.
 ONE_OBJECT = {"atomic/reference-map", "list/arraylist-nested", "list/arraylist-same-twice", "objects/equal-strings"}
 ONE_OBJECT |= {"objects/shared-date"}
 CAPACITY = {"list/vector", "queue/linked-blocking-bounded", "map/hash-null-key", "map/access-order", "map/capacity"}
@@ -95,7 +96,7 @@ REFUSED = {"timezone/utc", "timezone/berlin", "timezone/offset", "calendar/utc",
 FIELDS = {"exception/own", "exception/own-in-list"}
 
 MUTATIONS = 20
-#: So many damaged bytes are enough.
+#: How many damaged bytes are tried.
 ENOUGH = as_many(7_000, 1_000_000)
 
 

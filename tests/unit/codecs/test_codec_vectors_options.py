@@ -82,7 +82,7 @@ def codec_for(vector: Vector) -> Codec:
 #: Kryo names the class of an enum's constant with a body, and reads the enum itself as well; and a stream of Java
 #: tells whether an exception's cause was given as null.
 OTHERWISE = {"enum/with-body", "keys/enum-with-body", "object/loose", "objects/list-mixed", "exception/own-in-list"}
-#: With references Kryo tells which strings, dates or lists are one object, which the samples do not.
+#: With references Kryo records which strings, dates or lists are one object; the samples do not.
 SHARING = {"list/arraylist-same-twice", "objects/equal-strings", "objects/shared-date", "object/stock"}
 #: Their bytes hang on the version of the library that compresses.
 COMPRESSORS = {"LZ4CodecV2", "SnappyCodecV2", "ZStdCodec"}

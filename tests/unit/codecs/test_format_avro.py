@@ -1,4 +1,4 @@
-"""Avro: Java's bytes by several schemas, what a schema may be, and what is refused."""
+"""Avro: Java's bytes by several schemas, allowed schemas, and refusals."""
 
 from __future__ import annotations
 

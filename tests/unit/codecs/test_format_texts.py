@@ -71,7 +71,7 @@ def a_map(*pairs: tuple[str, Any]) -> Typed:
 
 
 def many_names(count: int) -> Typed:
-    """Maps with so many different names, each of them at least twice: more than Smile remembers."""
+    """Maps with ``count`` different names, each at least twice: more than Smile remembers."""
     return Typed(
         "java.util.ArrayList",
         [a_map((f"n{i}", i % 8), *([(f"n{i - 3}", 1)] if i > 3 else [])) for _ in range(2) for i in range(count)],

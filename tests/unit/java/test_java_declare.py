@@ -1,4 +1,4 @@
-"""What java_class learns of a Python class, and what it refuses."""
+"""The facts that java_class derives from a Python class, and its refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wrapper types: ranges, behaviour as plain numbers, and what decoding gives back."""
+"""The wrapper types: ranges, behaviour as plain numbers, and the results of decoding."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def items(state: str) -> str:
 
 @attrs.frozen
 class Case:
-    """``changed`` are series in place of those of WELL; None: there is none. ``fires`` at the end of the half hour."""
+    """``changed`` replaces series of WELL; None removes a series. ``fires`` at the end of the half hour."""
 
     name: str
     changed: Mapping[str, str | None]

@@ -32,7 +32,7 @@ from redisson_dq.working.happenings import Received, Succeeded
 
 
 class Watched:
-    """A client, as far as it is watched."""
+    """The part of a client that is watched."""
 
     def __init__(self) -> None:
         self.runtime = SimpleNamespace(options=SimpleNamespace(name_mapper=None))

@@ -9,7 +9,7 @@ import pytest
 
 from redisson_dq.prometheus.demand import HandlingTimes, slots_for
 
-#: A scaler asks every so many seconds, and a new pod works after so many. A pod has so many slots.
+#: The interval of a scaler's requests and the start time of a pod, in seconds; the slots of a pod.
 ASKS, STARTS, SLOTS = 15, 40, 8
 #: A wave is due at this second, after a time with nothing to do.
 AT, ITEMS, DRAIN = 600, 10_000, 60

@@ -66,7 +66,7 @@ class Source(PlainSource):
 
 
 class Time:
-    """A clock that goes on when a pause is over. Nobody waits by it."""
+    """A clock that advances when a pause is over. No wait depends on it."""
 
     now = 0.0
 
@@ -89,7 +89,7 @@ class Answer:
 
 @attrs.define(eq=False)
 class Caller:
-    """One caller, what it holds, and what became of it."""
+    """One caller, the values it holds, and its outcome."""
 
     receiver: Receiver
     lifeline: Lifeline
@@ -111,7 +111,7 @@ class Caller:
 
 @attrs.define(eq=False)
 class Asked:
-    """The commands for one source that are under way, and what Redis has replied."""
+    """The pending commands for one source, and the replies of Redis."""
 
     pump: SharedPump
     commands: Any
@@ -225,7 +225,7 @@ class World:
         return taken
 
     def _changes(self, key: str) -> None:
-        """The node that the key lives on tells of a change."""
+        """The node of the key notifies of a change."""
         for lookout in self.lookouts:
             if key in lookout.watched and lookout.number == self.homes[key]:
                 lookout.watched.discard(key)
@@ -455,7 +455,7 @@ class World:
         lookout.bell.append(key)
 
     def _moves(self, name: str) -> None:
-        """A node does not tell that an empty list has left. It remembers the watch, also when the key comes back."""
+        """A node does not notify that an empty list has left. It remembers the watch, even when the key comes back."""
         if self.lists[name]:
             self._changes(name)
         self.homes[name] = 1 - self.homes[name]

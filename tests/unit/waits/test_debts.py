@@ -24,7 +24,7 @@ class Promise:
 
 
 class NobodyHere:
-    """A line in which nobody waits."""
+    """A line without waiters."""
 
     closed = False
     is_empty = True

@@ -1,4 +1,4 @@
-"""Which waiter is served when, and what happens to the values that a caller was given. There is no server, no thread
+"""When each waiter is served, and what happens to the values that a caller got. There is no server, no thread
 and no waiting.
 """
 

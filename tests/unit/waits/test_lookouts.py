@@ -80,7 +80,7 @@ def test_the_lookout_of_a_node_that_has_gone_is_dropped(monkeypatch: pytest.Monk
 
 
 class ToldMutex:
-    """A mutex that tells when somebody else wants it."""
+    """A mutex that reports when another thread wants it."""
 
     def __init__(self) -> None:
         self.is_wanted = threading.Event()

@@ -31,7 +31,7 @@ def backs_of(run: Callable[[], None], source: Any = None) -> PutBacks:
 
 
 def test_a_value_that_comes_while_another_goes_back_is_no_failure() -> None:
-    """The pump would pause, take for nobody meanwhile, and not give the value to the callers that wait."""
+    """Otherwise the pump would pause, take nothing meanwhile, and not give the value to waiting callers."""
     backs = backs_of(lambda: backs.add([B]))
     assert backs.send()
     assert backs.surplus == [B]
@@ -59,7 +59,7 @@ def test_a_value_is_kept_where_a_defect_shows_before_it_is_sent() -> None:
 
 
 def test_a_value_of_which_nobody_knows_whether_it_is_back_is_not_sent_again(caplog: pytest.LogCaptureFixture) -> None:
-    """No script puts back into a list without a slot of its own, and a value would be there twice."""
+    """No script can put a value back into a plain list only once, so the value could be there twice."""
     key = "{orders"
     source = SimpleNamespace(key=key, put_back=Pop((key,), "first").put_back)
 

@@ -70,7 +70,7 @@ def test_a_lookout_that_breaks_takes_no_reply_from_the_lookout_that_a_key_has_mo
 
 
 def test_a_caller_whose_time_is_over_gets_the_value_that_the_round_under_way_tells_of() -> None:
-    """The round asks for the sizes alone. Its reply says that a value is there, and the next round takes it."""
+    """The round only asks for the sizes. Its reply says that a value is there, and the next round takes it."""
     world = World(leases=False)
     world.happen(("push", "a"))
     world.happen(("enters", 0, 1))

@@ -103,7 +103,7 @@ def test_a_caller_that_comes_in_the_middle_of_a_round_is_served_by_the_next() ->
 
 @pytest.fixture
 def three() -> list[Place]:
-    """Three sources of one line that nobody waits for, with values that are known."""
+    """Three sources of one line without waiters, with known values."""
     first = Place()
     places = [first, Place(Pop(("second",), "first"), beside=first), Place(Pop(("third",), "first"), beside=first)]
     for place in places:

@@ -398,7 +398,7 @@ def test_a_stand_in_whose_command_fails_leaves_the_failure_to_a_background_task(
     with pytest.raises(StopIteration):
         script.go()
     assert (script.started, len(script.engine.debts.requests)) == (1, 1)
-    # Its command has failed, so nobody is told that nothing is there.
+    # Its command has failed, so no caller gets the answer that it is empty.
     assert not other.answer.filled
 
 

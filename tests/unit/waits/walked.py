@@ -47,7 +47,7 @@ from tests.unit.waits.walking import Broken
 __all__ = ["Kind", "Source", "World"]
 
 KEY = "orders"
-#: After so many steps everybody leaves, and nothing fails any more.
+#: After this many steps all callers leave, and nothing fails any more.
 _LONG = 250
 _UNTIL_REST = 400
 
@@ -291,7 +291,7 @@ class World:
             return None
         passes = self.chances(0.5)
         if not passes and words[0] == "LEASE":
-            # It is sent no more, and nobody knows any more whether it was carried out before.
+            # It is not sent again, and it is no longer known whether it was carried out before.
             self.excused.update(self.redis.leases.get(words[1], ()))
         return StepRefused(RuntimeError("refused"), passes=passes, is_full=self.chances(0.3))
 
@@ -479,7 +479,7 @@ class World:
         return bell.poll()
 
     def check_rest(self) -> None:
-        """Nobody does anything, and nobody was told to."""
+        """No caller is active, and none was asked to be."""
         line = self.engine.line
         owes = self.engine.debts.has_request if line.closed else bool(self.engine.debts)
         late = any(waiter.is_expired for waiter in line.waiting)

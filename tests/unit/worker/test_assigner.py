@@ -178,7 +178,7 @@ class Held(Delivery[Any]):
 
 
 def test_nobody_is_told_whether_a_handler_is_passed_while_others_change_the_roster(place: Place) -> None:
-    """The question makes the post of a new handler. Another thread may be walking over all posts."""
+    """The call creates the post of a new handler, while another thread may be iterating over all posts."""
     place.employ(handler(place))
     held, new = Held(place), handler(place)
     answers: queue.SimpleQueue[bool] = queue.SimpleQueue()

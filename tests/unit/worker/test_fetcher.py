@@ -171,7 +171,7 @@ def test_a_change_begins_the_wait_anew(peers: Peers, fetcher: Fetcher) -> None:
 def test_a_change_that_comes_late_ends_the_next_wait_and_that_counts_as_no_refusal(
     peers: Peers, fetcher: Fetcher
 ) -> None:
-    """The thread that told the plan of it stood still until the next round waited."""
+    """The thread that reported it to the plan was suspended until the next round waited."""
     peers.slots = 1
     intake(fetcher)
     fetcher.start()

@@ -1,4 +1,4 @@
-"""Where the handlings of what was received begin, and what becomes of them where threads are short."""
+"""The start of handlings of received values, also when threads are scarce."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ class Surroundings:
             yield Trigger.ON_FAILED_RETURNED, self.place
             yield Trigger.ON_FAILED_RAISED, self.place
         elif self.place < self.count:
-            # The value is acked, it comes again, or somebody else has it by now.
+            # The value is acked, is delivered again, or belongs to another consumer by now.
             yield "settle", self.place
             yield Trigger.GIVEN_UP, self.place
         else:

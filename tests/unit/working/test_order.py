@@ -12,7 +12,7 @@ from redisson_dq.working.order import Order, order_of
 
 
 def served(order: Order, ready: dict[str, int], rounds: int, at_once: int = 1) -> Counter[str]:
-    """What each queue gave, of those that have so many values."""
+    """How many values each queue delivered, given how many it has."""
     left, given = dict(ready), Counter[str]()
     for _ in range(rounds):
         idle: list[str] = []

@@ -35,7 +35,7 @@ def decide(
 
 
 def delays_of(backoff: Backoff | Any, count: int) -> list[float]:
-    """The delay after each of so many failures."""
+    """The delay after each of ``count`` failures."""
     found = []
     for failure in range(count):
         chosen = decide(Retry(limit=None, backoff=backoff), ValueError(), failures=failure)

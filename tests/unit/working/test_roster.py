@@ -351,7 +351,7 @@ def test_nobody_passes_a_handler_that_has_its_queue_alone_again(seconds: float) 
     roster.due(now)
     assert roster.employ("orders", [busy], now) == []
     assert roster.due(now + PATIENCE) == []
-    # What comes for it goes back to the head.
+    # A value that arrives for it goes back to the head.
     assert done(post.came("b", now)) == [Do.TURN_AWAY]
     assert post.parked(1, now) == (0.0, ())
 
@@ -360,7 +360,7 @@ def test_nobody_passes_a_handler_that_has_its_queue_alone_again(seconds: float) 
 
 
 def passed(seconds: float) -> tuple[Post, float]:
-    """The post of a handler that has been full for so long, and the time."""
+    """The post of a handler that has been full for this long, and the time."""
     roster, busy = Roster(), handler(1)
     roster.employ("orders", [busy, handler(1)], 100.0)
     roster.post(busy).came("a", 100.0)
@@ -376,7 +376,7 @@ def test_a_handler_that_is_full_for_a_moment_holds_up_the_others() -> None:
     post = roster.post(busy)
     assert done(post.came("a", 100.0)) == [Do.BEGIN, Do.ARM]
     assert roster.due(100.04) == []
-    # What comes for it meanwhile goes back to the head, and nobody passes.
+    # A value that arrives for it meanwhile goes back to the head, and none passes it.
     assert post.parked(3, 100.04) == (0.0, ())
     post.freed(100.04)
     assert (post.state, post.moment) == (State.FREE, None)

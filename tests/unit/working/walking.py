@@ -1,6 +1,6 @@
 """Walks a table of decisions through everything that its surroundings can do.
 
-A scenario is a table with a model of its surroundings: the moves that are possible just now, and what has to be true
+A scenario is a table with a model of its surroundings: the currently possible moves, and the conditions that must hold
 after each of them. Two ways to one situation are walked on once, so the walk has an end. It covers every sequence of
 moves.
 """
@@ -31,7 +31,7 @@ class Scenario(Protocol):
 S = TypeVar("S", bound=Scenario)
 Row = tuple[Any, Any]
 Outcome = tuple[Any, tuple[Any, ...]]
-# The uses of a row that are tried of each start. From so many situations behind them, a walk goes on so far.
+# How many uses of a row are tried from each start, from how many later situations a walk continues, and how far.
 _USES, _TRIED, _AHEAD = 300, 60, 6
 
 

@@ -129,7 +129,7 @@ def _is_class(name: Any) -> bool:
 
 
 def without_class(reader: NodeReaderProtocol, node: Any, depth: int) -> Any:
-    """A list, or a dict, that is without its class; another value as it is."""
+    """A list or a dict without its class; any other value unchanged."""
     kind = type(node)
     if kind is list:
         if len(node) == 2 and not reader.dialect.typed and type(node[1]) in _NAMED and _is_class(node[0]):
@@ -215,6 +215,6 @@ def enum_collection(
 
 
 def _value_of_enum_map(reader: NodeReaderProtocol, node: Any, declared: Signature, depth: int) -> Any:
-    """A value of an EnumMap. Its class may be before it, as the map's name tells Object instead of its type."""
+    """A value of an EnumMap. Its class may be before it, as the map's name says Object instead of its type."""
     is_named = reader.dialect.typed and type(node) is list and len(node) == 2 and node[0] == declared.name
     return reader.read(node, OBJECT if is_named else declared, depth)

@@ -81,7 +81,7 @@ class Reader:
     in any case, so that some doubts need not be looked for.
     """
 
-    #: Whether a field is read that an exception has of its own class.
+    #: Whether the field being read belongs to an exception's own class.
     is_own = False
 
     def __init__(self, plans: Plans, *, is_json: bool, is_compared: bool) -> None:
@@ -178,7 +178,7 @@ class Reader:
         return null()
 
     def number(self, node: Any) -> Any:
-        """A node that is without a class and holds no others, as it is; a number with a point is a Double."""
+        """A scalar node without a class, unchanged; a number with a point is a Double."""
         kind = type(node)
         if kind is not Number:
             if kind is int and not INT_MIN <= node <= INT_MAX:
@@ -287,7 +287,7 @@ class Reader:
         return value
 
     def _of_other_class(self, name: str, node: Any, declared: Signature, depth: int) -> Any:
-        """The value of a node whose class is none of the tables' and is not declared."""
+        """The value of a node whose class is neither in the tables nor declared."""
         enums = _ENUMS.fullmatch(name)
         if enums is not None:
             is_set, element, key = enums.groups()
@@ -316,7 +316,7 @@ class Reader:
 
 
 def _fitting(value: Any, declared: Signature) -> Any:
-    """A value whose class stood in the bytes. Raises Malformed where that class does not fit the declared type."""
+    """A value whose class was in the bytes. Raises Malformed where that class does not fit the declared type."""
     if declared is not OBJECT and declared.variable is None and not value_is_assignable(value, declared.name):
         raise Malformed(f"{type_name(value)} where {declared.name} is declared", near=declared.name)
     return value

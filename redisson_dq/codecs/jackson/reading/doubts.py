@@ -75,7 +75,7 @@ class Doubt(Enum):
 class Doubts:
     """The doubts about one value, of which one is told.
 
-    A certain reason is told rather than a possible one, as it is true whatever the bytes are. Of equal reasons the
+    A certain reason is reported rather than a possible one, as it is true whatever the bytes are. Of equal reasons the
     first is reported. It is nearest to the first byte that differs, which the error shows.
     """
 
@@ -97,7 +97,7 @@ class Doubts:
         return self.told is None or self.told.weight != _UNCOMPARED
 
     def __str__(self) -> str:
-        """The words of the doubt that is told. Empty if there is none."""
+        """The text of the reported doubt. Empty if there is none."""
         if self.told is None:
             return ""
         return self.told.words.format(*(shorten(str(detail), _SHOWN) for detail in self._details))

@@ -1,4 +1,4 @@
-"""Objects of classes that nobody declared. ``unknown="generic"`` keeps their content, and writes it again."""
+"""Objects of undeclared classes. ``unknown="generic"`` keeps their content, and writes it again."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _part(reader: NodeReaderProtocol, node: Any, declared: Signature, depth: int
     if type(node) in (list, Object, Typed):
         if type(value) is not int or INT_MIN <= value <= INT_MAX:
             return value
-        # An int beyond 32 bits would do for a bare number as well; the wrapper tells that it had a name.
+        # An int beyond 32 bits would do for a bare number as well; the wrapper shows that it had a name.
         return java.Long(value) if LONG_MIN <= value <= LONG_MAX else java.BigInteger(value)
     if type(node) is Number and _DECIMAL.fullmatch(node) and double_text(value) != node:
         value = Decimal(node)

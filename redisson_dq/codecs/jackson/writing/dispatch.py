@@ -143,7 +143,7 @@ class Writer:
         return self.write(content, OBJECT, depth) if scalar is None else scalar(content)[1]
 
     def _generic_item(self, value: Any, declared: Signature, depth: int) -> Any:
-        """A part of an undeclared class's object. Its type is not known: a number without a wrapper stays as it is."""
+        """A part of an undeclared class's object. Its type is not known: a number without a wrapper stays unchanged."""
         return value if type(value) is int else self.write(value, declared, depth)
 
     def _object(self, value: Any, declaration: Declaration, declared: Signature, depth: int) -> Any:
