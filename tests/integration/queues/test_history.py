@@ -297,7 +297,10 @@ def test_a_queue_in_partitions(client: Any) -> None:
 # -- the command -----------------------------------------------------------------------------------------------------
 
 
-def test_the_command(kept: Any, queue: Any, url: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(
+    kept: Any, queue: Any, url: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     kept.offer("secret", 0.01, id="order-71")
     receive(queue).nack(delay=3600, reason="no paper\nat line 5")
 
