@@ -226,7 +226,7 @@ def emptied(server: EmbeddedServer) -> EmbeddedServer:
 
 @pytest.fixture(params=["redis", "valkey"])
 def server(request: pytest.FixtureRequest, servers: Callable[[str], EmbeddedServer]) -> EmbeddedServer:
-    """An empty Redis, then an empty Valkey, shared by the run. Its memory and its connections are the test's alone."""
+    """An empty Redis, then an empty Valkey, shared by the run. Only the test uses its memory and its connections."""
     return emptied(servers(request.param))
 
 
@@ -261,7 +261,7 @@ def flavour(request: pytest.FixtureRequest) -> Iterator[Flavour]:
 @pytest.fixture(autouse=True)
 def _no_thread_left_behind() -> Iterator[None]:
     """Every test ends its clients, and a client that was closed has no thread any more."""
-    # What a test left behind that failed is not told of the next ones.
+    # The leftovers of a failed test are not reported for the next ones.
     before = set(threading.enumerate())
     yield
     ours = [each for each in threading.enumerate() if each.name.startswith("redisson_dq-") and each not in before]

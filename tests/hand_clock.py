@@ -23,7 +23,7 @@ class HandClock(ClockOfAlarms):
     ``take(timeout=)``, to try again. ``advance`` ends such waits in the order of their times, without a sleep in the
     test. What the woken threads and tasks do then takes its time, so a test waits for the event as always.
 
-    It does not move Redis's clock. A due time and a deadline stand on that clock, and the client maps them to its own
+    It does not move Redis's clock. Due times and deadlines are times of that clock, and the client maps them to its own
     by the answers that it gets. After ``advance(3600)`` the client sends its transfer. Redis answers that nothing is
     due for another hour, and the client arms its timer again, as after any change of a clock. A test that wants the
     item moves its score in Redis as well. Waits for a reply, or for the end of a thread or a task, go by real time.

@@ -312,7 +312,7 @@ ILLNESSES: dict[str, Callable[[Fleet, str], None]] = {
     )
 }
 
-#: Those of a server, that hold up writes: they are planted behind the others.
+#: Illnesses of a server that block writes: they are planted after the others.
 GLOBAL = ("memory", "replication", "persistence", "eviction", "clock")
 
 

@@ -32,7 +32,7 @@ _MOVING = "redisson_dq/_async/moving"
 
 @attrs.frozen
 class Mutation:
-    """``line`` stands once in the file at ``path``, and becomes ``broken``. ``test`` is pytest's name of a test."""
+    """``line`` occurs once in the file ``path``, and becomes ``broken``. ``test`` is the pytest name of a test."""
 
     name: str
     path: str
@@ -804,7 +804,7 @@ MUTATIONS = [
 ]
 
 
-# Every case of a test, also those of the nights: by day one flavour alone may not meet the broken line.
+# Every case of a test, including nightly ones: by day, the only flavour that runs may not reach the broken line.
 _EVERY_CASE = ("-m", "")
 _ALL_SECONDS, _NONE_SELECTED = 3600, 5
 

@@ -109,7 +109,7 @@ def _locked(path: Path) -> Iterator[None]:
 def _command(version: str, flags: Sequence[str]) -> list[str]:
     target = build(version)
     classpath = f"{target / 'classes'}{os.pathsep}{target / 'lib'}/*"
-    # The JVM's own warnings go to stdout by default, where only answers may stand.
+    # The JVM's own warnings go to stdout by default, where only answers are allowed.
     return [program("java"), "-Xlog:disable", "-Xlog:all=warning:stderr", *flags, "-cp", classpath, _MAIN]
 
 

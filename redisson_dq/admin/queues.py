@@ -87,7 +87,7 @@ class AdminQueue:
         return self._run(DelayedRequests(side).recurring(first, last))
 
     def leases(self, first: int, last: int) -> tuple[list[Leased], int | None]:
-        """Values under a lease with their records, and where the next page begins if that is not after the last row."""
+        """Values under a lease with their records, and where the next page begins if this one was cut short."""
         return self._run(calls.in_flight(self.keys, first, last, part=True))
 
     def dead_letters(self, first: int, last: int) -> list[Letter]:

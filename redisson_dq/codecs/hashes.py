@@ -65,7 +65,7 @@ class Hashes:
     def check(self, keys: Collection[Any], pos: int | None = None, kind: Any = dict) -> None:
         """Refuse keys or elements of a container ``kind`` that take too many steps. Raises Malformed. O(size).
 
-        No key is looked at behind one without a hash: Python stops there. Equal keys pass: only one of them is kept.
+        No key after one without a hash is checked: Python stops there. Equal keys pass: only one of them is kept.
         """
         if len(keys) <= FEW_KEYS or all(map(_is_harmless, set(map(type, keys)))):
             return

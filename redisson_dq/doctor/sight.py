@@ -46,7 +46,7 @@ _BETWEEN_LOOKS = 0.25
 
 
 class Gone:
-    """Stands for a client that has values in flight and is not connected."""
+    """The stand-in for a client that has values in flight and is not connected."""
 
 
 class Sight:

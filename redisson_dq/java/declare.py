@@ -74,7 +74,7 @@ def java_class(
     it has its superclass's. ``json3`` is for the codecs of Jackson 3, where another one counts there. Other codecs see
     neither.
 
-    ``not_serialized`` is the reason why Java could not read an object if its fields alone were written, as with a
+    ``not_serialized`` is the reason why Java could not read an object if only its fields were written, as with a
     ``writeObject`` that writes more. SerializationCodec then raises EncodeError, and reads as before.
 
     A class that extends a collection in Java is a plain subclass of Python's: ``class Names(list[str])`` for one that

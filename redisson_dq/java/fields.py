@@ -65,7 +65,7 @@ def _annotated(python: type) -> list[str]:
 
 
 def _own_hints(python: type) -> dict[str, Any]:
-    """The annotations of the class alone. Nothing that they name has to be there yet."""
+    """The class's own annotations, without those of base classes. Nothing that they name has to be there yet."""
     if sys.version_info >= (3, 14):
         # From there on they are evaluated when they are read, unless they are read as texts.
         import annotationlib

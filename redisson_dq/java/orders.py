@@ -182,7 +182,7 @@ def _class_of(value: Any) -> str:
 
 
 def _is_unknown(kind: type) -> bool:
-    """Whether nothing tells the order of a type that :func:`_class_of` does not know."""
+    """Whether the order of a type that :func:`_class_of` does not know is unknown."""
     return not issubclass(kind, Enum) or declaration_for(kind) is None
 
 
@@ -198,7 +198,7 @@ def _natural_key(values: list[Any]) -> _Key | None:
     if "" in names:
         kind = next(kind for kind in (type(value) for value in values if not _class_of(value)) if _is_unknown(kind))
         alone = sorted(name for name in names if name in _KEYS or name in {found.name for found in enums if found})
-        if alone:  # these compare objects of their own class alone, whatever a declared class compares
+        if alone:  # these only compare objects of their own class, whatever a declared class compares
             raise Unsortable(f"Java compares no {alone[0]} and {kind.__qualname__} with each other", in_java=True)
         raise Unsortable(f"Java's order of {kind.__qualname__} is not known")
     if names <= _DATES:

@@ -63,7 +63,7 @@ class Place:
         #: The places of its parts: an array's elements, or its type arguments.
         self._arguments = tuple(map(place_of, _parts_of(signature)))
         self.exact = self._exact()
-        #: The plain collection that it holds, if there is one that its parts alone decide on.
+        #: The plain collection that it holds, if only the parts decide.
         self._plain = self._plain_kind()
 
     def _exact(self) -> frozenset[type]:

@@ -32,5 +32,5 @@ def declaration_of(java_name: str) -> Declaration | None:
     return _by_name.get(java_name)
 
 
-#: The declaration of a Python class itself, not of its bases. O(1). The type is cast: ``register`` alone notes any.
+#: The declaration of a Python class itself, not of its bases. O(1). The type is cast: only ``register`` adds any.
 declaration_for = cast(Callable[[type], "Declaration | None"], declared_for)

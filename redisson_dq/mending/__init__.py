@@ -7,11 +7,12 @@ Selecting items, acting on them in batches, and restoring them from an undo file
 An action has four steps:
 
 1. A walk reads all items in bounded scripts (``walking.py``). The items that a filter matches are written to a
-temporary file, so their number is known before anything is changed (``selection.py``). 2. Each batch is written to the
-undo file, and fsynced (``undo_file.py``). 3. One script acts on each batch (``acting.py``). It skips every entry that
-is gone or has another due time. It records the outcomes in Redis, under a nonce that is in the undo file. So no batch
-is acted on twice. After a ``kill -9`` the outcomes of the last batch are read from Redis. 4. ``undoing.py`` restores
-every entry that was changed and is not there now, from the file and the outcomes in Redis.
+   temporary file, so their number is known before anything is changed (``selection.py``).
+2. Each batch is written to the undo file, and fsynced (``undo_file.py``).
+3. One script acts on each batch (``acting.py``). It skips every entry that is gone or has another due time. It records
+   the outcomes in Redis, under a nonce that is in the undo file. So no batch is acted on twice. After a ``kill -9`` the
+   outcomes of the last batch are read from Redis.
+4. ``undoing.py`` restores every entry that was changed and is not there now, from the file and the outcomes in Redis.
 """
 
 from redisson_dq.admin import AdminQueue

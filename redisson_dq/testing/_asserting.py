@@ -198,7 +198,7 @@ class _Listing:
 
 
 class _NoValue:
-    """Stands for a value that the codec cannot read. Equal to nothing."""
+    """The placeholder for a value that the codec cannot decode. Equal to nothing."""
 
     def __init__(self, error: DecodeError) -> None:
         self._error = error

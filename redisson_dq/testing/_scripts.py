@@ -3,11 +3,12 @@
 The prelude comes before the text used in production, and shadows Lua's ``redis`` with its own table. So the scripts
 themselves do not depend on tests, and cost nothing for them.
 
-* ``TIME`` returns the time of the test. It stands still between two moves of the clock. * The expiry of a key is set a
-hundred years later than intended, so Redis's own clock never removes a key. The intended time is recorded, and the test
-clock removes the key at that time. * Ids of entries contain the time. While time stands still, a counter keeps them
-unique and in order. * Channels belong to a server, not to a database. So each clock has its own: other databases get no
-message about its time, and do not count as movers of its queues.
+* ``TIME`` returns the time of the test. It stands still between two moves of the clock.
+* The expiry of a key is set a hundred years later than intended, so Redis's own clock never removes a key. The intended
+  time is recorded, and the test clock removes the key at that time.
+* Ids of entries contain the time. While time stands still, a counter keeps them unique and in order.
+* Channels belong to a server, not to a database. So each clock has its own: other databases get no message about its
+  time, and do not count as movers of its queues.
 
 A transfer can run ahead: it goes from one due time of its queue to the next in one call. The test clock allows this up
 to a moment, if it has no observable effect: nobody waits for the queue's values, and nothing else is due before that

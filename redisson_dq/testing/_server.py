@@ -68,5 +68,5 @@ def _in_database(url: str, number: int) -> str:
     place, _, options = url.partition("?")
     others = [each for each in options.split("&") if each and not each.startswith("db=")]
     first = parse_url(url).get("db") or 0
-    # redis-py goes by this option, whatever is behind the host.
+    # redis-py uses this option, whatever follows the host in the URL.
     return f"{place}?{'&'.join([*others, f'db={first + number}'])}"

@@ -18,7 +18,7 @@ from redisson_dq.web.paths import Links, text_of
 
 __all__ = ["NotFound", "PostedForm", "WebPage", "WebRequest"]
 
-# The limits of bytes and fields of a form. A form above this size is parsed in a thread.
+# The limits of bytes and fields of a form, and the size from which a form is parsed in a thread.
 _MOST_BYTES, _MOST_FIELDS, _LARGE = 1_000_000, 2_000, 16_384
 
 

@@ -1,4 +1,4 @@
-"""The benchmark of peers: its arithmetic, and a small run of this library alone, which needs nothing installed."""
+"""The benchmark of peers: its arithmetic, and a small run of only this library, which needs nothing installed."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ DOCUMENTED_URL = "redis://localhost:6379/0"
 
 
 def _blocks(page: str, *, interactive: bool) -> list[str]:
-    """The page's runnable code, each block on the lines where it stands."""
+    """The page's runnable code, each block on its own lines."""
     # tests/tutorials.py walks the tutorials.
     text = "" if page.startswith("docs/tutorials/") else PAGES[page]
     return [
@@ -105,7 +105,7 @@ def test_the_first_example_prints_what_the_page_shows(
     first = _blocks("README.md", interactive=False)[0]
     shown = re.search(r"```text\n(.*?)```", PAGES["README.md"], re.DOTALL)
     assert shown
-    # It leaves nothing behind that would come first the next time.
+    # It leaves nothing that would be found first the next time.
     for _ in range(2):
         _run(first, "README.md", server.url)
         assert capsys.readouterr().out == shown[1]

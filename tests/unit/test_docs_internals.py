@@ -58,7 +58,7 @@ class Entered(NamedTuple):
 
 @functools.cache
 def functions_of(path: str) -> dict[int, str]:
-    """A module's functions by their first lines, those of a class behind its name."""
+    """A module's functions by their first lines, those of a class after its name."""
     found = {}
     for node in ast.parse((PACKAGE / path).read_text("utf-8")).body:
         prefix, inner = (f"{node.name}.", node.body) if isinstance(node, ast.ClassDef) else ("", [node])
@@ -230,7 +230,7 @@ def test_a_module_imports_from_its_own_line_of_the_tree_and_from_those_below() -
     lines = {path: number for number, line in enumerate(rooms()) for path in line}
 
     def line_of(module: str) -> int:
-        """Its folder's, or its own if it stands beside folders. An inner folder counts as the one around it."""
+        """Its folder's, or its own if it is beside folders. An inner folder counts as the one around it."""
         _, *parts = module.split(".")
         place = "/".join(parts[: 2 if parts[:1] == ["_async"] else 1]) or "__init__"
         return lines[f"{place}/" if f"{place}/" in lines else f"{place}.py"]

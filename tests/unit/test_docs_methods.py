@@ -59,7 +59,7 @@ def _public_calls() -> list[Any]:
 
 @pytest.mark.parametrize("call", _public_calls())
 def test_an_editor_shows_a_docstring_as_a_whole(call: Any) -> None:
-    """The first line says what the call does. What is long stands in the pages."""
+    """The first line says what the call does. Longer explanations are in the pages."""
     text = inspect.getdoc(call) or ""
     assert text.partition("\n")[0].strip()
     assert len(text.split()) <= 200

@@ -336,7 +336,7 @@ def test_no_sequence_of_events_leaves_waiting_items_without_a_timer_or_a_transfe
             actions = engine.subscribed()
         elif kind == "announced":
             if engine.role is Role.RESERVE:
-                # The head is told: what was before it has been moved.
+                # The head is announced: earlier entries have been moved.
                 known = {due for due in known if due >= due_ms}
             known.add(due_ms)
             actions = engine.announced(due_ms, now_us)

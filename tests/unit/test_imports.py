@@ -126,7 +126,7 @@ def test_no_package_imports_one_that_imports_it(graph: Graph) -> None:
 
 
 def test_no_module_imports_one_that_imports_it(graph: Graph) -> None:
-    """Imports for types alone count too. A module knows its callers by a protocol."""
+    """Type-only imports count too. A module knows its callers by a protocol."""
     assert cycles(graph) == EXPLAINED
 
 

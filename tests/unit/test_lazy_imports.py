@@ -107,7 +107,7 @@ def test_a_name_is_looked_up_once() -> None:
 
 @pytest.mark.parametrize("package", [redisson_dq, redisson_dq.codecs, redisson_dq.testing])
 def test_what_checkers_see_is_what_there_is(package: types.ModuleType) -> None:
-    """The names stand twice in a package: as imports for checkers, and by the modules that they come from."""
+    """A package lists its names twice: as imports for checkers, and by the modules that define them."""
     tree = ast.parse(Path(str(package.__file__)).read_text("utf-8"))
     homes = ast.literal_eval(next(node for node in ast.walk(tree) if isinstance(node, ast.Dict)))
     given = {name: f"{package.__name__}.{module}" for module, names in homes.items() for name in names}

@@ -41,7 +41,7 @@ def test_an_option_that_cannot_be_used_is_named(option: str, value: Any) -> None
 
 @pytest.mark.parametrize("flavour", [redisson_dq, redisson_dq.aio])
 def test_connect_and_client_take_the_same_options(flavour: Any) -> None:
-    """They stand in both signatures, where an editor shows them, and are checked in one place."""
+    """They are in both signatures, where an editor shows them, and are checked in one place."""
     of_client, of_connect = (
         {
             name: parameter.default

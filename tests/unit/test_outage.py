@@ -22,7 +22,7 @@ def clock() -> HandClock:
 
 @pytest.fixture
 def told() -> list[Happening]:
-    """The happenings that an observer has heard of."""
+    """The events that an observer was notified of."""
     return []
 
 

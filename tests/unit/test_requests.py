@@ -49,7 +49,7 @@ def arguments(request: Request[Any]) -> tuple[Any, ...]:
     count = request.words[0]
     assert isinstance(count, int)
     found = request.words[count + 1 :]
-    # Behind them stands the process that calls.
+    # After them comes the calling process.
     return found[:-1] if request.script is not None and request.script.notes else found
 
 

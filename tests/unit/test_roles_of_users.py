@@ -1,4 +1,4 @@
-"""The rights of roles: each command is one that the documentation names, and each pattern fits its keys alone."""
+"""The rights of roles: each command is one that the documentation names, and each pattern only matches its keys."""
 
 from __future__ import annotations
 
@@ -54,5 +54,5 @@ def test_an_old_server_is_told_no_newer_commands() -> None:
 
 @pytest.mark.parametrize("role", ROLES)
 def test_all_queues_are_one_pattern(role: str) -> None:
-    # Redis refuses a pattern behind the one for all keys.
+    # Redis refuses a pattern after the one for all keys.
     assert [word for word in acl_words(role, ["orders", "*"]) if word.startswith("~")] == ["~*"]

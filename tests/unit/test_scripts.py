@@ -465,7 +465,7 @@ def test_an_exclusive_bound_has_a_number(name: str) -> None:
     assert unknown == set()
 
 
-#: The scores that stand behind a parenthesis: texts of numbers, or texts that were compared with '' before.
+#: The scores that follow a parenthesis: texts of numbers, or texts that were compared with '' before.
 EXCLUSIVE = {
     "due_spans.lua": {"now", "ARGV[FIRST]", "above"},
     "inspect.lua": {"till"},
@@ -481,7 +481,7 @@ EXCLUSIVE = {
 }
 
 
-#: Alibaba Cloud's clusters take a script only if each key stands in its call as KEYS[1] and so on.
+#: Alibaba Cloud's clusters take a script only if each call names its keys as KEYS[1] and so on.
 LITERAL = re.compile(r"redis\.p?call\(\s*'[A-Z]+'(?:\)|,\s*(?:KEYS\[\d+\]|'NUMSUB'|'USAGE'))")
 
 

@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# What stands in these folders is in the repository, but for what tools leave behind.
+# The files in these folders are in the repository, except for leftovers of tools.
 FOLDERS = (".ci", "docs", "examples", "interop/src", "packaging", "redisson_dq", "tests")
 LEFT_BEHIND = {"__pycache__", ".pytest_cache", ".ruff_cache", "target", "build"}
 

@@ -37,7 +37,7 @@ WIDTH = 118
 
 
 def test_a_caught_error_has_one_name() -> None:
-    """``error``; one that is caught while another is handled, or stands beside one, is a ``failure``."""
+    """``error``; one that is caught while another is handled, or beside one, is a ``failure``."""
     found = {
         f"{name}:{node.lineno}: {node.name}"
         for name, text in ALL_SOURCES.items()
@@ -121,7 +121,7 @@ def test_what_others_import_is_listed() -> None:
     )
 
 
-#: Names that stand in several modules by intent, and why.
+#: Names that are intentionally in several modules, and the reasons.
 ONE_NAME_EACH = {
     "Reader": "each codec has one",
     "Token": "a filter has many, and the dashboard may have one",
@@ -270,7 +270,7 @@ def test_a_test_file_says_what_it_is_about() -> None:
 
 
 def test_files_of_tests_have_names_of_their_own() -> None:
-    """Pytest imports each by its name alone, as their folders are no packages."""
+    """Pytest imports each by only its name, as their folders are not packages."""
     names = [path.name for path in Path(__file__).parents[1].rglob("test_*.py")]
     assert sorted({name for name in names if names.count(name) > 1}) == []
 

@@ -74,7 +74,7 @@ class Sent:
 
 
 class Wire:
-    """Stands for the connections of a client. What is sent comes to the test in its order."""
+    """The stand-in for a client's connections. The test gets the sent commands in order."""
 
     client, database, is_cluster = CLIENT, 0, False
     #: Whether new connections lead to another server.
@@ -342,7 +342,7 @@ def test_queues_with_much_to_move_take_turns(rig: Rig) -> None:
     orders = rig.next("transfer orders")
     rig.announces(MAILS, 0)
     rig.heard()
-    # The announcement came before this answer. It leads to a transfer behind the one that this answer leads to.
+    # The announcement came before this answer. It leads to a transfer after the one that this answer causes.
     orders.answer(rig.transferred(next_in=0))
     orders = rig.next("transfer orders")
     for _ in range(3):

@@ -104,14 +104,15 @@ class ClassFile:
     signature: str | None
     #: The constant serialVersionUID, where the class declares one.
     serial_version_uid: int | None
-    #: Of an enum: the class of each constant, as far as its initializer tells. One with a body is of its own class.
+    #: Of an enum: the class of each constant, as far as its initializer shows. A constant with a body has its own
+    #: class.
     constant_classes: dict[str, str] = attrs.field(factory=dict)
     #: The known values that its constructors put into fields, by descriptor.
     constructors: Mapping[str, Constructor] = attrs.field(factory=dict)
     #: The methods of the stream that the class calls to write and read itself in Java's serialization, and the
     #: functions that it gives the stream to. By method.
     stream_calls: Mapping[tuple[str, str], frozenset[str]] = attrs.field(factory=dict)
-    #: Of an enum, as far as its code tells: by constant and field the text or number in it.
+    #: Of an enum, as far as its code shows: the text or number by constant and field.
     constant_values: Mapping[str, Mapping[str, str | int]] = attrs.field(factory=dict)
     #: Those that a running program can see.
     annotations: tuple[Annotation, ...] = ()

@@ -1,4 +1,4 @@
-"""The arguments of an enum's constants, and which of them a method returns, as far as the code tells it.
+"""The arguments of an enum's constants, and which of them a method returns, as far as the code shows.
 
 Nothing is run. A constant that is made with anything but texts and numbers is not known.
 """
@@ -16,7 +16,7 @@ __all__ = ["NAMES", "constant_values", "returned"]
 _ALOAD_0, _DUP, _GETSTATIC, _GETFIELD, _PUTFIELD = 0x2A, 0x59, 0xB2, 0xB4, 0xB5
 _INVOKESPECIAL, _INVOKEVIRTUAL = 0xB7, 0xB6
 _RETURNS = frozenset(range(0xAC, 0xB1))
-_LOADS = {  # iload, lload, aload: of a number behind the operation, and of 0 to 3
+_LOADS = {  # iload, lload, aload: of the number after the operation, and of 0 to 3
     **dict.fromkeys((0x15, 0x16, 0x19), -1),
     **{base + number: number for base in (0x1A, 0x1E, 0x2A) for number in range(4)},
 }

@@ -63,7 +63,7 @@ class DeclaredClass:
     has_outer: bool
     #: The method with which the class writes itself in Java's serialization, if it has one.
     writer: str | None
-    #: Why Java could not read its objects if their fields alone were written in Java's serialization.
+    #: Why Java could not read its objects if only their fields were written in Java's serialization.
     not_written: str = attrs.field(default="", kw_only=True)
     #: Whether it is an enum with a toString() of its own.
     has_text: bool

@@ -2,7 +2,7 @@
 parameters.
 
 Only code that runs from its beginning to its end is read, instruction by instruction; nothing is executed. A value
-that takes more than a constant or ``new ArrayList<>()`` is not known, and what is behind a branch is not read.
+that takes more than a constant or ``new ArrayList<>()`` is not known, and code after a branch is not read.
 """
 
 from __future__ import annotations
@@ -94,9 +94,9 @@ CONSTANTS: dict[int, int | float] = {
     **{0x0B + number: float(number) for number in range(3)},
     **{0x0E + number: float(number) for number in range(2)},
 }
-#: Loads of a local variable: the number is behind the operation, or in it.
+#: Loads of a local variable: its number is after the operation, or in it.
 _LOADS = {**dict.fromkeys(range(0x15, 0x1A), -1), **{0x1A + number: number % 4 for number in range(20)}}
-#: Operations behind which the code does not always run: branches, switches, returns, throws, the wide form.
+#: Operations after which the code does not always run: branches, switches, returns, throws, the wide form.
 _ENDS = frozenset((*range(0x99, 0xB2), 0xBF, 0xC4, 0xC6, 0xC7, 0xC8, 0xC9))
 _BOXING = re.compile(r"java\.lang\.(Boolean|Byte|Character|Short|Integer|Long|Float|Double)")
 _TYPES = re.compile(r"\[*(?:[ZBCSIJFD]|L[^;]+;)")
@@ -146,7 +146,7 @@ class _Reader:
         return Constructor(calls, given, {**found, **dict.fromkeys(self._assigned_later())})
 
     def _first_call(self) -> tuple[tuple[str, str], tuple[_Value, ...]] | None:
-        """Go on behind the call of another constructor. Its arguments are known if all of them are simple."""
+        """Go on after the call of another constructor. Its arguments are known if all of them are simple."""
         if not self._accept(_ALOAD_0):
             return None
         start = self._at
@@ -181,7 +181,7 @@ class _Reader:
         return False
 
     def _skip_statement(self, found: dict[str, _Value]) -> bool:
-        """Go on behind the next assignment to a field, whose value is not known; False at the end or a branch."""
+        """Go on after the next assignment to a field, whose value is not known; False at the end or a branch."""
         while self._at < len(self._code):
             opcode = self._next()
             if opcode in _ENDS:

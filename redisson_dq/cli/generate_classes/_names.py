@@ -62,7 +62,8 @@ def variable_candidates(name: str, erased: str) -> list[str]:
 
 def unique(candidates: Mapping[_K, Sequence[str]], taken: Collection[str]) -> dict[_K, str]:
     """One name for each key, from its candidates. Keys that would get the same name all take their next one, so a name
-    does not depend on the order. When there is no next one, numbers follow."""
+    does not depend on the order. When there is no next one, numbers follow.
+    """
     turn = dict.fromkeys(candidates, 0)
 
     def name(key: _K) -> str:
@@ -83,7 +84,7 @@ def unique(candidates: Mapping[_K, Sequence[str]], taken: Collection[str]) -> di
 
 
 def attribute_names(names: Iterable[str], taken: Collection[str], *, snake_case: bool = False) -> dict[str, str]:
-    """By Java name, a Python name for each field or constant: its own, or that with underscores behind it."""
+    """By Java name, a Python name for each field or constant: its own, or its own followed by underscores."""
     found: dict[str, str] = {}
     used = {*taken, *keyword.kwlist}
     for java_name in names:

@@ -1,4 +1,4 @@
-"""Why a Serializable class is more than its fields: Java could not read its objects if these alone were written."""
+"""Why a Serializable class is more than its fields: Java could not read its objects if only these were written."""
 
 from __future__ import annotations
 

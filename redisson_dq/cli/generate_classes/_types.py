@@ -95,7 +95,7 @@ _NATURAL = {
     "java.util.Map": _Known("dict", 2),
 }
 
-#: Where the Python class alone would say another Java type; a module that needs one of these gives it a name.
+#: Types for which the Python class would mean another Java type; a module that needs one of these gives it a name.
 ALIASES = {
     "java.lang.CharSequence": _Known("str"),
     "java.math.BigInteger": _Known("int"),
@@ -294,7 +294,8 @@ class Annotations:
 
     def reference(self, use: TypeUse, owner: DeclaredClass, later: Collection[str] = ()) -> str:
         """A type that is no primitive, as it is when not null. Of the classes ``later`` none is defined yet, and
-        this code is evaluated at once."""
+        this code is evaluated at once.
+        """
         if any(map(_is_wildcard, use.arguments)) and not use.dimensions:
             plain = "Any"
             if use.name in self._declared or use.name in ALIASES or use.name in _KNOWN:

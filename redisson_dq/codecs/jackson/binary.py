@@ -157,7 +157,7 @@ def decimal_parts(value: Decimal) -> tuple[int, int]:
 
 
 def decimal_of(unscaled: int, exponent: int, pos: int) -> Decimal:
-    """The BigDecimal of these parts, which stood at ``pos``. O(digits ** 2)."""
+    """The BigDecimal of these parts, which were at ``pos``. O(digits ** 2)."""
     if abs(exponent) > INT_MAX:
         raise Malformed("a BigDecimal whose exponent takes more than 32 bits", pos)
     sign, digits, _ = Decimal(unscaled).as_tuple()
@@ -224,7 +224,7 @@ def read_text(data: bytes, pos: int, length: int) -> tuple[str, int]:
 
 
 def read_number(data: bytes, pos: int) -> int:
-    """The number of a BigInteger's bytes, which stood at ``pos``. O(length)."""
+    """The number of a BigInteger's bytes, which were at ``pos``. O(length)."""
     if len(data) > _MAX_NUMBER_BYTES:
         raise Malformed(_TOO_LONG, pos)
     return int.from_bytes(data, "big", signed=True)

@@ -136,7 +136,7 @@ class Dialect:
         return json_of(declaration, self.jackson_3).typed and not is_of_jdk and declaration_of(declared.name) is None
 
     def refuses_objects(self, declared: Signature) -> bool:
-        """Whether Jackson reads a text or a number alone there, though objects of some classes could be put in."""
+        """Whether Jackson only reads a text or a number there, though objects of some classes could be put in."""
         return declared.name == "java.lang.CharSequence" or (declared.name == "java.lang.Number" and not self.annotates)
 
 

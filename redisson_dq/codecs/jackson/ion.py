@@ -3,7 +3,7 @@
     'java.util.LinkedHashMap'::{sku:"A-1",id:'java.lang.Long'::5,price:1.5e0,weight:'java.math.BigDecimal'::2.50}
 
 A name that is no identifier is quoted with ``'``. A Double has an ``e``, and a Float is written as a Double. A
-BigDecimal has a point or a ``d``. Bytes are base64 in ``{{ }}``. The reader reads Jackson's own forms alone: no spaces,
+BigDecimal has a point or a ``d``. Bytes are base64 in ``{{ }}``. The reader only reads Jackson's own forms: no spaces,
 comments, symbols, s-expressions, timestamps, long strings or binary Ion.
 """
 
@@ -236,7 +236,7 @@ def _read(text: str, pos: int, depth: int) -> tuple[Any, int]:
 
 
 def _read_symbol(text: str, pos: int, name: str, end: int, depth: int) -> tuple[Any, int]:
-    """A name that annotates the value behind it."""
+    """A name that annotates the value after it."""
     if not text.startswith("::", end):
         raise Malformed("a symbol, which Jackson does not write", pos)
     node, end = _read(text, end + 2, deeper(depth, pos))

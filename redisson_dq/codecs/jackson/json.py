@@ -219,7 +219,7 @@ def _float_or_name(text: Callable[[float], str]) -> Callable[[float], str]:
 
 
 class _Name(str):
-    """Stands for the name of a property among the types of nodes."""
+    """The type of a property's name among the types of nodes."""
 
 
 def _whole_name(quoted: Callable[[str], str]) -> Callable[[str], str]:

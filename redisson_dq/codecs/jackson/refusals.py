@@ -1,4 +1,4 @@
-"""The faults of nodes that stand for no value."""
+"""The faults of nodes without a value."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ class ContainerType(Signature):
     """The type of a field that is a collection or a map.
 
     If it is a List<Object>, Jackson names the class of each element, even where the object is of a class that extends
-    ArrayList<Color>. Elsewhere, as in a list of lists, that class alone decides.
+    ArrayList<Color>. Elsewhere, as in a list of lists, only that class decides.
     """
 
     __slots__ = ()

@@ -242,7 +242,7 @@ class Reader:
 
 _MAX_HASHED = 100_000
 _ENOUGH = 1 << 60
-#: Stands for an object that is being read and has no value yet.
+#: The placeholder for an object that is being read and has no value yet.
 _UNREAD = object()
 
 

@@ -146,7 +146,7 @@ class Types:
 
     @staticmethod
     def _one_for_all(made: dict[str, ClassSerializer], serializer: ClassSerializer) -> ClassSerializer:
-        """The one that all go on with, as classes are told apart by identity."""
+        """The one that all go on with, as classes are distinguished by identity."""
         if len(made) >= _MOST_MADE:
             made.clear()
         return made.setdefault(serializer.name, serializer)
@@ -181,7 +181,8 @@ class Types:
     def _of_declaration(self, declaration: Declaration) -> ClassSerializer:
         found = self._declared.get(declaration)
         if found is None:
-            # Of two threads that come here at once, both go on with the type of one: types are told apart by identity.
+            # Of two threads that come here at once, both go on with the type of one: types are distinguished by
+            # identity.
             found = self._declared.setdefault(declaration, self._make(declaration))
         return found
 

@@ -115,7 +115,7 @@ COUNTED: Final = {
 ENUM_SET: Final = 0x6A
 ENUM_MAP: Final = 0x6C
 COPIES: Final = 0x7B
-#: The collections behind a count.
+#: The collections that follow a count.
 COLLECTIONS: Final = {
     **COUNTED,
     ENUM_SET: _UTIL + "EnumSet$SerializationProxy",

@@ -245,7 +245,7 @@ def _declared_array(reader: Reader, component: str, *, in_map: bool) -> Any:
 def _array(reader: Reader, component: str, *, in_map: bool = False) -> Any:
     """An array after its type: its length, and elements by the type of the component.
 
-    As a key or value of a declared map, a length below 0 tells boxed numbers from primitive ones.
+    As a key or value of a declared map, a length below 0 distinguishes boxed numbers from primitive ones.
     """
     _expect(reader, reader.next(), 1)
     start = reader.start

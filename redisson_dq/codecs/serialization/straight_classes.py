@@ -1,7 +1,7 @@
 """The classes of ordinary streams: which bytes describe one, and the function that reads its objects.
 
 A stream describes each of its classes once. The bytes are the same in most streams, but for references to texts and
-classes that stood before. So they are read once, and compared from then on.
+classes that came before. So they are read once, and compared from then on.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ _MOST_BYTES = 4096
 
 class _Incomplete:
     """Stands in the handles for an object that nothing may refer to: it is not complete, or it would be another object
-    in Python."""
+    in Python.
+    """
 
 
 incomplete: Any = _Incomplete()

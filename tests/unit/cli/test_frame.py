@@ -274,7 +274,7 @@ class TestOutput:
         }
 
     def test_a_line_and_its_end_are_written_at_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Several processes share a log, and a line of another one must not stand between."""
+        """Several processes share a log, and a line of another process must not come between."""
         written: list[str] = []
 
         class Stream(io.StringIO):

@@ -134,7 +134,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (whole / "Compiler.java").write_text(_COMPILER)
     for name, source in SOURCES.items():
         (whole / name / "classes").mkdir(parents=True)
-        # A public class may stand in a file of its name alone.
+        # A public class is only allowed in a file of its name.
         (whole / name / "Only.java").write_text(f"package acme; {source.removeprefix('public ')}")
     subprocess.run(
         ["java", *FAST_START, str(whole / "Compiler.java"), *[str(whole / name) for name in SOURCES]], check=True

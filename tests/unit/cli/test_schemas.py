@@ -218,7 +218,7 @@ def test_arguments_that_are_wrong_give_a_document_too(command: str, capsys: pyte
     assert found["failure"]["exit_code"] == 64
     assert found["failure"]["error"] == "UsageError"
     assert f"error: {found['failure']['message']}\n" in told.err
-    # A word behind -- is no option.
+    # A word after -- is not an option.
     assert main([*command.split(), "--no-such-option", "--", "--json"]) == 64
     assert capsys.readouterr().out == ""
 

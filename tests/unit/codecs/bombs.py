@@ -66,7 +66,7 @@ class Few:
 @java_class("com.acme.bombs.Inner", final=True, serial_version_uid=1)
 @dataclass
 class Inner:
-    """A part of another object, whose class does not stand in the bytes."""
+    """A part of another object, whose class is not in the bytes."""
 
     a: set[int]
     b: set[int]
@@ -172,7 +172,7 @@ def _made(codec: str, element: str, shape: str, count: int) -> bytes:
 
 
 def bomb(codec: str, element: str, shape: str) -> bytes | None:
-    """The compressed bytes of as many elements as the estimate by the bytes alone lets pass; None if there are none."""
+    """The compressed bytes of as many elements as the estimate by bytes lets pass; None if there are none."""
     inner = CODECS[codec]
     try:
         small, large = (_made(codec, element, shape, count) for count in (200, 400))

@@ -181,7 +181,7 @@ def nested_arrays(depth: int, size: int) -> bytes:
 
 
 def bare_arrays(size: int) -> bytes:
-    """The same, where the outermost alone has a name."""
+    """The same, where only the outermost has a name."""
     name = "[" * 190 + "I"
     one = f'["{name}",{"[" * 190}{"]" * 190}]'.encode()
     return b'["java.util.ArrayList",[' + b",".join([one] * max(1, size // 20)) + b"]]"
@@ -352,7 +352,7 @@ TEXTS = {
 
 
 def class_last(size: int) -> bytes:
-    """Objects whose class stands after all of their properties."""
+    """Objects whose class is after all of their properties."""
     many = ",".join(f'"f{number}":null' for number in range(50))
     one = f'{{{many},"@class":"com.acme.hostile.Slot"}}'
     return f'["java.util.ArrayList",[{",".join([one] * max(1, size // 20))}]]'.encode()

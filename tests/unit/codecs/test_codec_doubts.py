@@ -1,4 +1,4 @@
-"""Why a value was read from other bytes than Jackson writes: each reason, and which of several is told."""
+"""Why a value was read from other bytes than Jackson writes: each reason, and which of several is reported."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def doubtful(fields: bytes) -> bytes:
 
 
 def exception(number: int, *suppressed: bytes) -> bytes:
-    """Jackson writes an exception with its ``@id``, and names it by that where it stands again."""
+    """Jackson writes an exception with its ``@id``, and refers to it by that id later."""
     fields = b'"@id":%d,"stackTrace":[],"suppressed":["[Ljava.lang.Throwable;",[%b]]' % (number, b",".join(suppressed))
     return b'{"@class":"java.lang.Exception",%b}' % fields
 

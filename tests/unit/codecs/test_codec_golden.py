@@ -13,7 +13,7 @@ from redisson_dq.errors import DecodeError, EncodeError
 from tests.unit.codecs.golden_rows import CODECS, Row, rows, same
 from tests.versions import REDISSONS
 
-#: Read as a collection and written as another: their bytes differ by the class's name alone.
+#: Read as a collection and written as another: their bytes differ only by the class's name.
 RENAMED = {"java.util.HashMap": "java.util.LinkedHashMap", "java.util.LinkedList": "java.util.ArrayList"}
 #: Read as a collection; not written, or with other bytes.
 ONLY_READ = frozenset(f"java.util.{name}" for name in ("TreeMap", "HashSet", "LinkedHashSet", "TreeSet", "ArrayDeque"))

@@ -154,7 +154,7 @@ LOST = {
 
 
 def rows(*, module: bool) -> dict[str, list[tuple[str, Any, bytes]]]:
-    """By codec: names, values and bytes. Those of Jackson stand in a list, as a whole value has no class there."""
+    """By codec: names, values and bytes. Jackson's values are in a list, as a whole value has no class there."""
     found: dict[str, list[tuple[str, Any, bytes]]] = {}
     for row in ROWS:
         codec, name = row["codec"], row["name"].removeprefix("in-list/")

@@ -338,7 +338,7 @@ START = ONE.index(HEADER)
         # Java's streams know their own class.
         (kryo_list((BOOM.java_name, stream(array_list())[0])), "holds no java.lang.RuntimeException", 50),
         (kryo_list((f"{HELPERS}CheckedList", stream(None)[0])), "holds no java.util.Collections$CheckedList", 57),
-        # A class that is not declared, and a stream behind it.
+        # A class that is not declared, and a stream after it.
         (kryo_list(("com.acme.Absent", b"\x02" + HEADER)), "Java class com.acme.Absent is not declared", 39),
         (
             kryo_list(("java.lang.Error", stream(None)[0]), ("com.acme.Absent", b"\x02")),

@@ -287,7 +287,7 @@ OTHERS: list[tuple[Codec, bytes, str]] = [
         "in an EnumMap Java leaves out",
     ),
     (
-        JsonJacksonCodec(),  # the properties of a constructor stand first
+        JsonJacksonCodec(),  # the properties of a constructor come first
         b'["java.util.ArrayList",[{"@class":"com.acme.Customer","name":"Ann","address":{"@class":"com.acme.Address",'
         b'"street":"a","city":"b"}}]]',
         "fields of com.acme.Customer are written in another order",

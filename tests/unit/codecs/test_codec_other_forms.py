@@ -62,7 +62,7 @@ def changed(node: Any, chance: random.Random, nodes: list[Any]) -> Any:
 
 
 def text_of(node: Any) -> str:
-    """JSON as others write it: a class may stand in an array before an object."""
+    """JSON as others write it: a class may be in an array before an object."""
     if type(node) is list:
         return f"[{','.join(map(text_of, node))}]"
     if type(node) is Object:

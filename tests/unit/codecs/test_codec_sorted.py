@@ -222,7 +222,7 @@ def test_a_new_key_or_comparator_is_refused() -> None:
 
 
 def test_the_order_of_other_codecs_is_not_trusted() -> None:
-    """What Python wrote by Kryo may stand in any order, as Java sorts it."""
+    """Values that Python wrote by Kryo may be in any order, as Java sorts them."""
     read = KRYO.decode(KRYO.encode(java.TreeSet(RANKS)))
     assert KRYO.encode(read) == KRYO.encode(java.TreeSet(RANKS))
     with pytest.raises(EncodeError, match="wrong order"):

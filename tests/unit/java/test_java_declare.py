@@ -153,7 +153,7 @@ def test_a_java_type_has_the_arguments_of_the_annotation_unless_it_says_its_own(
 
 @pytest.mark.parametrize("word", ["extends", "super"])
 def test_a_wildcard_keeps_its_word_and_its_bound(word: str) -> None:
-    """Kryo takes the bound alone, Jackson the upper one with its arguments."""
+    """Kryo takes only the bound, Jackson the upper bound with its arguments."""
     bound = Signature("java.util.List", (Signature("java.lang.String"),), wildcard=word)
     source = f"? {word} java.util.List<java.lang.String>"
     assert JavaType(f"java.util.Set<{source}>").signature == Signature("java.util.Set", (bound,))

@@ -133,7 +133,7 @@ def test_the_json_of_a_class(annotation: Any, json: bytes, value: Any) -> None:
 
 @pytest.mark.parametrize("name", [name for name in java.__all__ if isinstance(getattr(java, name), type)])
 def test_every_class_has_a_schema(name: str) -> None:
-    if name != "JavaType":  # which stands in annotations
+    if name != "JavaType":  # which is used in annotations
         assert TypeAdapter(getattr(java, name)).json_schema(mode="serialization") is not None
 
 

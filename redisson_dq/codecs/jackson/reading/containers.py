@@ -46,7 +46,7 @@ _TEXT_OF: dict[type, Callable[[Any], str]] = {
     int: str,
     float: double_text,
 }
-#: Behind the name of a class, these show that it is no text of a list.
+#: After the name of a class, these show that the name is not a text in a list.
 _NAMED = frozenset((list, Object, int, Number))
 _VIEW = re.compile(
     r"java\.util\.Collections\$(?:Unmodifiable|Synchronized)"

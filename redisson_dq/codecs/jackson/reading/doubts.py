@@ -73,7 +73,7 @@ class Doubt(Enum):
 
 
 class Doubts:
-    """The doubts about one value, of which one is told.
+    """The doubts about one value, of which one is reported.
 
     A certain reason is reported rather than a possible one, as it is true whatever the bytes are. Of equal reasons the
     first is reported. It is nearest to the first byte that differs, which the error shows.
@@ -86,7 +86,7 @@ class Doubts:
         self._details: tuple[Any, ...] = ()
 
     def note(self, doubt: Doubt, *details: Any) -> None:
-        """Note a doubt. ``details`` are put into its words when it is told. O(1)."""
+        """Note a doubt. ``details`` are put into its text when it is reported. O(1)."""
         told = self.told
         if told is None or doubt.weight > told.weight:
             self.told, self._details = doubt, details

@@ -50,7 +50,7 @@ def fields(reader: NodeReaderProtocol, plan: ClassPlan, node: Object, depth: int
     """An object of a declared class, of its fields."""
     declaration, known = plan.declaration, plan.fields
     name = declaration.name
-    if not reader.is_compared:  # before the fields, as of equal doubts the first is told
+    if not reader.is_compared:  # before the fields, as the first of equal doubts is reported
         keys = (*map(_FIRST, node),)
         if keys not in plan.ordinary:
             plan.note_unordinary(keys, reader.doubts)

@@ -44,7 +44,7 @@ class PlanReader(Protocol):
 
 _ReadNode = Callable[[Any, Any, int], Any]
 
-#: Stands for the value of a node that a plan does not read.
+#: The placeholder for the value of a node that a plan does not read.
 UNREAD: Any = object()
 
 _ARRAY_LIST = "java.util.ArrayList"
@@ -57,7 +57,8 @@ _LONG = "java.lang.Long"
 @attrs.frozen
 class Plan:
     """How the nodes of one declared type are read. A node of the type ``plain`` is the value itself. ``read`` gives
-    UNREAD for a node that is not ordinary."""
+    UNREAD for a node that is not ordinary.
+    """
 
     declared: Signature
     read: _ReadNode
