@@ -711,6 +711,13 @@ MUTATIONS = [
         "tests/unit/codecs/test_codec_bombs.py::test_small_elements_take_no_more_than_allowed",
     ),
     Mutation(
+        "security: elements without bytes are not counted",
+        "redisson_dq/codecs/kryo5/reader.py",
+        "return None if self.is_counting else budget",
+        "return None",
+        "tests/unit/codecs/test_codec_bombs.py::test_elements_without_bytes_count_in_the_memory_of_a_value",
+    ),
+    Mutation(
         "security: an error quotes what is encrypted",
         "redisson_dq/codecs/encrypted.py",
         "raw = self._written(value)",
