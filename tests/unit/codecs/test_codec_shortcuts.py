@@ -27,7 +27,7 @@ from redisson_dq.codecs import (
 )
 from redisson_dq.errors import DecodeError, EncodeError
 from redisson_dq.java import java_class
-from tests.conftest import as_many
+from tests.conftest import as_many, thinned
 from tests.unit.codecs import acme
 from tests.unit.codecs.long_way import take_shortcuts_away
 from tests.unit.codecs.samples import SAMPLES
@@ -250,7 +250,7 @@ def damaged(whole: list[bytes]) -> list[bytes]:
     return found
 
 
-@pytest.mark.parametrize("name", CODECS)
+@pytest.mark.parametrize("name", thinned(CODECS, of=2))
 def test_without_shortcuts_all_is_the_same(name: str, no_shortcuts: Callable[[], None]) -> None:
     codec = CODECS[name]()
     given = values()
