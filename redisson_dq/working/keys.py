@@ -12,7 +12,7 @@ from redisson_dq._common.signatures import answers, takes
 from redisson_dq._common.texts import described, shown
 from redisson_dq.errors import ArgumentError
 
-__all__ = ["BadKey", "KeyOf", "check_by", "digest", "in_words", "key_bytes", "name_in_context"]
+__all__ = ["BadKey", "KeyOf", "check_by", "digest", "key_and_words", "key_bytes", "name_in_context"]
 
 #: The path of a field, as "customer.id", or a function of the value.
 KeyOf = Union[str, Callable[[Any], object]]
@@ -48,12 +48,13 @@ def key_bytes(by: KeyOf, value: Any, option: str) -> bytes:
     return _text_of(_found(by, value, option), option).encode("utf-8", "surrogatepass")
 
 
-def in_words(by: KeyOf, value: Any, option: str) -> str:
-    """A key as operators read it: ``customer=71``. Raises BadKey."""
-    name = by if isinstance(by, str) else getattr(by, "__name__", "key")
+def key_and_words(by: KeyOf, value: Any, option: str) -> tuple[bytes, str]:
+    """The bytes of a key, and the key as operators read it: ``customer=71``. Raises BadKey."""
     found = _found(by, value, option)
-    text = str.__str__(found) if isinstance(found, str) else _text_of(found, option)
-    return f"{'key' if name == '<lambda>' else name}={text}"
+    text = _text_of(found, option)
+    name = by if isinstance(by, str) else getattr(by, "__name__", "key")
+    words = str.__str__(found) if isinstance(found, str) else text
+    return text.encode("utf-8", "surrogatepass"), f"{'key' if name == '<lambda>' else name}={words}"
 
 
 def _found(by: KeyOf, value: Any, option: str) -> object:

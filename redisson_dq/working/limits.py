@@ -17,7 +17,7 @@ from redisson_dq._common.texts import shown
 from redisson_dq.errors import ArgumentError
 from redisson_dq.scheduling.times import Delay, seconds_of, up_to_us
 from redisson_dq.wire.calls import LimitWords, Seen
-from redisson_dq.working.keys import BadKey, KeyOf, check_by, digest, in_words, key_bytes, name_in_context
+from redisson_dq.working.keys import BadKey, KeyOf, check_by, digest, key_and_words, key_bytes, name_in_context
 from redisson_dq.working.naming import full_name
 
 __all__ = ["Admission", "Limit", "Rate", "digest_of"]
@@ -277,5 +277,5 @@ def _key_of(option: str, limit: Rate | Limit | None, value: Any) -> tuple[bytes,
     """The digest of a value's key in 12 bytes, and its text. Empty for a limit without one, or one by the context."""
     if limit is None or limit.by is None or name_in_context(limit.by):
         return b"", ""
-    option = f"{option}= by="
-    return digest(b"by " + key_bytes(limit.by, value, option))[:12], in_words(limit.by, value, option)
+    key, words = key_and_words(limit.by, value, f"{option}= by=")
+    return digest(b"by " + key)[:12], words

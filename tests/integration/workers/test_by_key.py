@@ -25,7 +25,7 @@ from redisson_dq.testing import TestClock
 from redisson_dq.testing._scripts import CLOCK_KEY, timed
 from redisson_dq.wire.calls import LimitWords
 from redisson_dq.wire.envelope import unwrap
-from redisson_dq.working.keys import BadKey, in_words, key_bytes
+from redisson_dq.working.keys import BadKey, key_and_words, key_bytes
 from redisson_dq.working.limits import Admission, Limit, Rate
 from tests.conftest import by_night
 from tests.integration.admitting import admit, opened, told, words_of
@@ -298,15 +298,26 @@ def test_the_scripts_leave_room_for_local_names(admin: Any, name: str) -> None:
 )
 def test_a_path_of_fields(value: Any) -> None:
     assert key_bytes("customer.id", value, "limit= by=") == b"71"
-    assert in_words("customer.id", value, "") == "customer.id=71"
+    assert key_and_words("customer.id", value, "") == (b"71", "customer.id=71")
 
 
 def test_keys_in_words() -> None:
     def tenant(value: Any) -> object:
         return value
 
-    assert in_words(tenant, uuid.UUID(int=1), "") == "tenant=UUID('00000000-0000-0000-0000-000000000001')"
-    assert in_words(lambda value: value, "a", "") == "key=a"
+    assert key_and_words(tenant, uuid.UUID(int=1), "")[1] == "tenant=UUID('00000000-0000-0000-0000-000000000001')"
+    assert key_and_words(lambda value: value, "a", "")[1] == "key=a"
+
+
+def test_a_function_is_asked_once_for_each_value() -> None:
+    asked: list[Any] = []
+
+    def customer(value: Any) -> int:
+        asked.append(value)
+        return len(asked)
+
+    Admission(name="shop.send", limit=Limit(2, by=customer)).words_of("order", None)
+    assert asked == ["order"]
 
 
 @pytest.mark.parametrize("value", [{}, "no JSON", 5, {"customer": 1.5}])
