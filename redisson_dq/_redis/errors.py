@@ -95,8 +95,7 @@ _MISNAMED = (
     (r"unknown command ['`](EVALSHA|EXISTS|HLEN|SCAN|SELECT)\b", f"the server may be {A_SENTINEL}"),
     (
         r"bad lua script for redis cluster",
-        "Alibaba Cloud refuses scripts that have the name of a key in a variable: "
-        "set the parameter script_check_enable of the instance to 0",
+        "Alibaba Cloud checks scripts in a proxy: set the parameter script_check_enable of the instance to 0",
     ),
     (r'got "[H<]" as reply type byte', "an HTTP server answers there, not Redis: check the port"),
     (r"Cluster mode is not enabled on this node", "the server is in no cluster: name it as redis://host:port"),

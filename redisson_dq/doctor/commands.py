@@ -24,10 +24,10 @@ from redisson_dq.scripts.script import load
 __all__ = ["commands"]
 
 _NO_KEY = "redisson_dq:none"
-# The first words of errors that a server only raises if it knows the command.
-_KNOWS = ("CROSSSLOT", "NOSCRIPT", "No matching script", "WRONGTYPE")
+# The first words of errors that a server only raises if it knows the command. Alibaba Cloud's proxies want a key.
+_KNOWS = ("CROSSSLOT", "NOSCRIPT", "No matching script", "WRONGTYPE", "for redis cluster, eval/evalsha number of keys")
 _TIME = "return redis.call('TIME')"
-# Alibaba Cloud's clusters require ``KEYS[1]`` in the call, and refuse this script with these words.
+# Alibaba Cloud's oldest proxies require ``KEYS[1]`` in the call, and refuse this script with these words.
 _STRICT = "local key = KEYS[1] return redis.call('EXISTS', key)"
 _REFUSED_STRICTLY = "bad lua script for redis cluster"
 
@@ -131,9 +131,7 @@ def _inside(sight: Sight, node: Node, line: _Probing) -> Iterator[Finding]:
         yield _refused(node, "TIME in a script", error, _NO_SCRIPT, Severity.PROBLEM)
     error = line.error_of(("EVAL", _STRICT, "1", _NO_KEY))
     if _REFUSED_STRICTLY in str(error):
-        text = (
-            "refuses scripts that have the name of a key in a variable: offers work, transfers, receives and acks fail"
-        )
+        text = "refuses scripts that have the name of a key in a variable: transfers, receives and acks fail"
         off = "# set the parameter script_check_enable of the instance to 0"
         yield attrs.evolve(_finding(node, "EVAL", text, Severity.PROBLEM), commands=(off,))
     wanted = sorted({name for script in _SCRIPTS for name in load(script).commands} - {"TIME"})

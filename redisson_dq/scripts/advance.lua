@@ -28,7 +28,7 @@ if envelope == 'current' and before and #before == 9 then
 end
 need(rights_to_add(envelope), {'HSET'}, due == '' and {'HDEL'} or {}, lateness ~= '' and RECORDING or {})
 -- The new occurrence takes the place of the delivered one.
-change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)
 local now_us, now_ms = server_time()
 local add = adder(envelope, now_us)
 keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)

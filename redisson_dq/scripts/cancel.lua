@@ -10,7 +10,7 @@ local remember_ms = tonumber(ARGV[4])
 -- Fails on a wrong type before anything is written.
 check_known()
 need(RECORDING, TAKING_OUT)
-change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)
 sweep(now_ms, FEW_RECORDS)
 local id, due, record, at = locate(ARGV[1], ARGV[2], ARGV[3], now_ms)
 if not id then

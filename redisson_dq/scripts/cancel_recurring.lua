@@ -8,7 +8,7 @@
 local id = ARGV[1]
 local due = redis.call('ZSCORE', keys.recurring_due, id)
 if not due then
-  change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+  change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)
   return 0
 end
 local entry = redis.call('HGET', keys.recurring, 'e' .. id)

@@ -60,6 +60,6 @@ for _, field in ipairs(fields) do
   end
 end
 redis.call('UNLINK', keys.envelopes, keys.timeout, keys.records)
-in_parts('ZADD', keys.timeout, held)
-in_parts('HSET', keys.records, kept)
+in_parts(held, function(...) redis.call('ZADD', keys.timeout, ...) end)
+in_parts(kept, function(...) redis.call('HSET', keys.records, ...) end)
 return 0

@@ -6,7 +6,7 @@
 -- COST: O(n), n the size of the keys
 -- INCLUDE: need, announce, capacity_note, first_write
 need({'COPY', 'UNLINK'})
-change_nothing('LPOP', KEYS[1], 0)
+change_nothing(function() redis.call('LPOP', KEYS[1], 0) end)
 local count = math.floor(#KEYS / 2)
 if redis.call('EXISTS', unpack(KEYS, 1, count)) == 0 then
   -- Then the keys under the new name stay as they are.

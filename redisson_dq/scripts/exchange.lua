@@ -85,7 +85,8 @@ local put = {
     redis.call('HSETNX', key, field, value)
   end,
   ['+i'] = function(key, field, number)
-    redis.call('HSET', key, field, (redis.call('HGET', key, field) or 0) + number)
+    local before = redis.call('HGET', key, field) or 0
+    redis.call('HSET', key, field, before + number)
   end,
   ['+s'] = function(key, value)
     redis.call('SET', key, value)

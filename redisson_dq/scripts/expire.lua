@@ -5,7 +5,7 @@
 -- RETURN: 1 if any key has it now, else 0
 -- COST: O(1)
 -- INCLUDE: clock, expiry, capacity_note, first_write
-change_nothing('LPOP', KEYS[1], 0)
+change_nothing(function() redis.call('LPOP', KEYS[1], 0) end)
 local at, when, done = tonumber(ARGV[2]), ARGV[3], 0
 if ARGV[1] == 'in' then
   local _, now_ms = server_time()

@@ -15,7 +15,7 @@ local cursor = ARGV[2]
 if cursor ~= '' then
   need({'HSET'})
 end
-change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)
 local deadline, outcomes, sooner = due_of(ARGV[1], now_us), {}, false
 local ids = {unpack(ARGV, 3)}
 local named = redis.call('EXISTS', keys.records) == 1

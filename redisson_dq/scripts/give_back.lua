@@ -92,13 +92,13 @@ if next_due and tonumber(redis.call('ZRANGE', keys.timeout, 0, 0, 'WITHSCORES')[
   look_again()
 end
 if counted or crashed then
-  in_parts('RPUSH', keys.ready, back)
+  in_parts(back, function(...) redis.call('RPUSH', keys.ready, ...) end)
 else
   -- To the head, in the order in which they were received.
   for i = 1, math.floor(#back / 2) do
     back[i], back[#back + 1 - i] = back[#back + 1 - i], back[i]
   end
-  in_parts('LPUSH', keys.ready, back)
+  in_parts(back, function(...) redis.call('LPUSH', keys.ready, ...) end)
 end
 if ARGV[6] == 'bounded' then
   make_room(buried)

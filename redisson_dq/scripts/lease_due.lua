@@ -29,7 +29,7 @@ if paused then
 end
 keep_events(history, now_ms, ARGV[10])
 need(TAKING, TAKING_DUE, ERASING, RECORDING, GRANTING, BURYING, FOLLOWING)
-change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)
 local deadline = due_of(ARGV[3], now_us)
 local found = due_between(ARGV[5], until_ms, tonumber(ARGV[7]), tonumber(ARGV[8]), now_ms)
 local readable, buried = {}, 0

@@ -15,7 +15,7 @@ redis.call('ZCARD', keys.forget)
 redis.call('ZCARD', keys.returned)
 redis.call('LLEN', keys.envelopes)
 need(WRITES_NOTES, RECORDING, UNLEARNING)
-change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)
 
 local FIRST = 6
 local outcomes = told_before(nonce, math.floor((#ARGV - FIRST + 1) / 3), now_ms)

@@ -21,7 +21,7 @@ if lined then
   check_lines()
   need(LINING)
 end
-change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)
 local outcomes = told_before(nonce, #ids, now_ms)
 if outcomes then
   return reply_with({now_us, outcomes})

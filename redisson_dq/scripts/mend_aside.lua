@@ -20,7 +20,7 @@ for _, key in ipairs({keys.dead_info, keys.deliveries, keys.records}) do
   redis.call('HLEN', key)
 end
 need(WRITES_NOTES, LETTERING, FOLLOWING, ADDING, {'DEL', 'GET', 'INCRBY', 'LREM'})
-change_nothing('ZREMRANGEBYRANK', keys.histories, 1, 0)
+change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.histories, 1, 0) end)
 local outcomes = told_before(nonce, math.floor((#ARGV - 4) / 2), now_ms)
 if outcomes then
   return reply_with({now_us, outcomes})

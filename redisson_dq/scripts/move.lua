@@ -5,5 +5,5 @@
 -- RETURN: the value or nil
 -- COST: O(1)
 -- INCLUDE: first_write
-change_nothing('LPOP', KEYS[1], 0)
+change_nothing(function() redis.call('LPOP', KEYS[1], 0) end)
 return redis.call('LMOVE', KEYS[1], KEYS[2], ARGV[1], ARGV[2])

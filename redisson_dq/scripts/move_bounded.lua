@@ -7,7 +7,7 @@
 -- INCLUDE: need, first_write, announce, capacity
 
 need({'INCRBY'})
-change_nothing('GETEX', keys.capacity)
+change_nothing(function() redis.call('GETEX', keys.capacity) end)
 -- Fails on a wrong type before anything is written.
 redis.call('GET', keys.capacity)
 local value = redis.call('LMOVE', keys.ready, keys.destination, ARGV[1], ARGV[2])

@@ -7,7 +7,7 @@
 -- INCLUDE: clock, capacity, change_room, parts, need, announce, first_write
 local said = redis.call('GET', keys.capacity)
 if not said then
-  change_nothing('GETEX', keys.capacity)
+  change_nothing(function() redis.call('GETEX', keys.capacity) end)
   redis.pcall('HDEL', keys.settings, 'capacity', 'short')
   return reply_with(-1)
 end
@@ -24,5 +24,5 @@ elseif room < #ARGV then
   return reply_with(0)
 end
 redis.call('DECRBY', keys.capacity, #ARGV)
-in_parts('RPUSH', keys.ready, ARGV)
+in_parts(ARGV, function(...) redis.call('RPUSH', keys.ready, ...) end)
 return reply_with(1)

@@ -5,7 +5,7 @@
 -- RETURN: how many the list has then
 -- COST: O(k), k values
 -- INCLUDE: first_write
-change_nothing('LPOP', KEYS[1], 0)
+change_nothing(function() redis.call('LPOP', KEYS[1], 0) end)
 local length = 0
 for start = 2, #ARGV, 1000 do
   local stop = math.min(start + 999, #ARGV)

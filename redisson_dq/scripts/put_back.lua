@@ -11,7 +11,7 @@ local _, now_ms = server_time()
 redis.call('LLEN', keys.ready)
 redis.call('ZCARD', keys.returned)
 need(WRITES_NOTES, {ARGV[3]})
-change_nothing('ZREMRANGEBYRANK', keys.returned, 1, 0)
+change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.returned, 1, 0) end)
 if was_done(ARGV[1], ARGV[2], now_ms) then
   return 0
 end

@@ -30,7 +30,7 @@ if not again and not known then
     grant_new(envelope, new_id(nonce), value, digest, deadline, now_ms)
   end, deadline, now_ms)
   if popped == 0 then
-    change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+    change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)
   end
   return reply_with({now_us, 0, granted, arrived + ready - popped})
 end

@@ -18,7 +18,7 @@ redis.call('HLEN', keys.records)
 redis.call('ZCARD', keys.forget)
 local is_bounded = redis.call('GET', keys.capacity)
 need(LETTERING, FOLLOWING, {'HSET', 'PEXPIRE', 'PTTL', 'RPUSH', 'ZADD'}, is_bounded and {'INCRBY'} or {})
-change_nothing('ZREMRANGEBYRANK', keys.histories, 1, 0)
+change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.histories, 1, 0) end)
 keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
 local values = {}
 take_letters(ARGV[1], {unpack(ARGV, 3)}, ARGV[2], function(value, d, id)
@@ -30,7 +30,7 @@ take_letters(ARGV[1], {unpack(ARGV, 3)}, ARGV[2], function(value, d, id)
     known_by(d, 'l', id, now_ms, now_ms, value)
   end
 end)
-in_parts('RPUSH', keys.ready, values)
+in_parts(values, function(...) redis.call('RPUSH', keys.ready, ...) end)
 if is_bounded and #values > 0 then
   -- The values made room when they became dead letters, and will make room again. So they take room here, even where
   -- none is left.

@@ -10,7 +10,7 @@ local _, now_ms = server_time()
 redis.call('GET', keys.capacity)
 redis.call('ZCARD', keys.returned)
 need(WRITES_NOTES, {'INCRBY'})
-change_nothing('GETEX', keys.capacity)
+change_nothing(function() redis.call('GETEX', keys.capacity) end)
 if was_done(ARGV[1], ARGV[2], now_ms) then
   return reply_with(0)
 end

@@ -37,7 +37,7 @@ local cursor = walk(from, function(member, place)
 end)
 
 need(RECORDING, {'DEL', 'LREM', 'LSET', 'LTRIM', 'RPUSH'})
-change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)
 keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
 local last = 0
 for i, member in ipairs(members) do
@@ -54,7 +54,7 @@ local at_once = which ~= 'first' and cursor == '' and (from == '' or from == 'wh
 if at_once and #others < #places then
   -- The whole list was walked, and few entries stay: these are written again.
   redis.call('DEL', keys.envelopes)
-  in_parts('RPUSH', keys.envelopes, others)
+  in_parts(others, function(...) redis.call('RPUSH', keys.envelopes, ...) end)
 else
   close_up(places, {})
 end

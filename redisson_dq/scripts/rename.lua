@@ -13,7 +13,7 @@ for i = 1, count do
   end
 end
 if #present == 0 then
-  change_nothing('LPOP', KEYS[1], 0)
+  change_nothing(function() redis.call('LPOP', KEYS[1], 0) end)
   return reply_with(-1)
 end
 if ARGV[1] == 'if_free' and redis.call('EXISTS', unpack(KEYS, count + 1)) > 0 then

@@ -11,7 +11,7 @@ local remember_ms, envelope = tonumber(ARGV[5]), ARGV[6]
 -- Fails on a wrong type before anything is written.
 check_known()
 need(RECORDING)
-change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)
 sweep(now_ms, FEW_RECORDS)
 local id, due, record, at = locate(ARGV[1], ARGV[2], ARGV[3], now_ms)
 if not id then

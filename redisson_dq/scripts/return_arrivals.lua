@@ -5,7 +5,7 @@
 -- RETURN: how many
 -- COST: O(n), n of them
 -- INCLUDE: first_write
-change_nothing('LPOP', keys.arrivals, 0)
+change_nothing(function() redis.call('LPOP', keys.arrivals, 0) end)
 local count = 0
 while count < tonumber(ARGV[1]) and redis.call('LMOVE', keys.arrivals, keys.ready, 'RIGHT', 'LEFT') do
   count = count + 1

@@ -82,7 +82,7 @@ class Script:
 
 @cache
 def _commands(source: str) -> tuple[str, ...]:
-    found = re.findall(r"(?:redis\.call|in_parts)\('([A-Z]+)'(?:, '([A-Z]+)')?", source)
+    found = re.findall(r"redis\.call\('([A-Z]+)'(?:, '([A-Z]+)')?", re.sub(r"change_nothing\(.*", "", source))
     return tuple(sorted({" ".join(filter(None, words)) for words in found}))
 
 
@@ -196,7 +196,7 @@ end
 
 
 def _with_numbers(source: str, keys: tuple[str, ...]) -> str:
-    """The script with ``KEYS[1]`` for the first of its keys, and so on, as Alibaba Cloud's clusters want it.
+    """The script with ``KEYS[1]`` for the first of its keys, and so on, as Alibaba Cloud's oldest proxies want it.
 
     A key that a function has as an argument keeps that name, and there such a script is refused. So does each key of a
     script that turns to another queue for a while (``include/shared_limit.lua``).
@@ -227,7 +227,7 @@ def _assembled(name: str, file: _File) -> Script:
     source = _with_numbers("".join(texts), keys)
     if _PACKS_LONGS.search(source):
         source = _SAME_LONGS + source
-    called = re.findall(r"(?:redis\.p?call|in_parts)\((?:'(\w+)')?", source)
+    called = re.findall(r"redis\.p?call\((?:'(\w+)')?", source)
     return Script(
         name=name,
         source=source,

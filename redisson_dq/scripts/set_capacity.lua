@@ -5,18 +5,15 @@
 -- RETURN: 1 if it was set, else 0
 -- COST: O(1)
 -- INCLUDE: announce
-local function length(command, key)
-  return tonumber(redis.pcall(command, key)) or 0
-end
-
 local room = redis.call('GET', keys.capacity)
 if room then
+  local leased = redis.pcall('ZCARD', keys.timeout)
+  local held = (tonumber(redis.pcall('LLEN', keys.ready)) or 0) + (tonumber(redis.pcall('LLEN', keys.arrivals)) or 0)
   local known = redis.pcall('HGET', keys.settings, 'capacity')
   if type(known) == 'string' and known ~= ARGV[1] then
     -- Which of the two it has is unknown: it may have been deleted, and set again, by Java.
     redis.pcall('HDEL', keys.settings, 'capacity')
-  elseif not known and length('ZCARD', keys.timeout) == 0
-    and (tonumber(room) or -1) + length('LLEN', keys.ready) + length('LLEN', keys.arrivals) == tonumber(ARGV[1]) then
+  elseif not known and (tonumber(leased) or 0) == 0 and (tonumber(room) or -1) + held == tonumber(ARGV[1]) then
     -- Java has set it, the caller names the same number, and no room is missing.
     redis.pcall('HSET', keys.settings, 'capacity', ARGV[1])
   end

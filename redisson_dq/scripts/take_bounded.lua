@@ -7,7 +7,7 @@
 -- INCLUDE: need, first_write, announce, capacity
 local how, size = ARGV[1], redis.call('LLEN', keys.ready)
 need({'INCRBY', 'LLEN'}, how == 'retain' and {'RPUSH'} or {})
-change_nothing('GETEX', keys.capacity)
+change_nothing(function() redis.call('GETEX', keys.capacity) end)
 -- Fails on a wrong type before anything is written.
 redis.call('GET', keys.capacity)
 if how == 'poll' then

@@ -23,7 +23,7 @@ if paused then
 end
 keep_events(history, now_ms, ARGV[6])
 need(TAKING, TAKING_DUE, ERASING, RECORDING)
-change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)
 local found = due_between(ARGV[1], until_ms, tonumber(ARGV[3]), tonumber(ARGV[4]), now_ms)
 local values = {}
 local aside, late = take_due(found, now_us, now_ms, tonumber(ARGV[5]), function(value, id)

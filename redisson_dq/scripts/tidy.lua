@@ -17,7 +17,7 @@ end
 some_leased()
 keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, ARGV[1])
 need(RECORDING, LAPSING)
-change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)
 
 local looked_at = math.max(
   sweep(now_ms, MOST),

@@ -88,7 +88,7 @@ if #due > 0 or special then
   if leased then
     need(LAPSING)
   end
-  change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+  change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)
 end
 local moved, aside, late, left = deliver(due, pending, hints, now_us, now_ms, special, leased, remember_ms)
 local recurring = {}

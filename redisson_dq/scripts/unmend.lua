@@ -100,7 +100,7 @@ local function give_due(member, score, given, item, record, text, deadline)
 end
 
 local first, first_due
-change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)
 for i = FIRST, #ARGV, EACH do
   local member, score, given, listed, item, record, text, deadline, value = unpack(ARGV, i, i + EACH - 1)
   local outcome

@@ -20,7 +20,7 @@ for _, key in ipairs({keys.dead_info, keys.records}) do
   redis.call('HLEN', key)
 end
 need(WRITES_NOTES, UNLEARNING, FOLLOWING, {'GET', 'INCRBY', 'LPUSH', 'LREM'})
-change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)
 local count = math.floor((#ARGV - 3) / 3)
 local outcomes = told_before(nonce, count, now_ms)
 if outcomes then

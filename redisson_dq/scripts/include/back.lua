@@ -7,8 +7,8 @@ local function push_back()
     values[i - 3] = ARGV[i]
   end
   if ARGV[3] == 'LPUSH' then
-    in_parts('LPUSH', keys.ready, values)
+    in_parts(values, function(...) redis.call('LPUSH', keys.ready, ...) end)
   else
-    in_parts('RPUSH', keys.ready, values)
+    in_parts(values, function(...) redis.call('RPUSH', keys.ready, ...) end)
   end
 end

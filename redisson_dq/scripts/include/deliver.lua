@@ -99,7 +99,7 @@ local function deliver(due, pending, hints, now_us, now_ms, special, leased, rem
       remember(id, record, remember_ms, now_ms)
     end
   end
-  in_parts('RPUSH', keys.ready, values)
+  in_parts(values, function(...) redis.call('RPUSH', keys.ready, ...) end)
   if #late > 0 then
     keep_late(late)
   end

@@ -18,13 +18,13 @@ local function outcomes_of(ids, now_ms)
     lost = lost or not member
   end
   if lost then
-    change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+    change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)
   end
   return outcomes, members, done
 end
 
 local function finish(members, done)
-  in_parts('ZREM', keys.timeout, members)
-  in_parts('ZREM', keys.leases, done)
-  in_parts('HDEL', keys.deliveries, done)
+  in_parts(members, function(...) redis.call('ZREM', keys.timeout, ...) end)
+  in_parts(done, function(...) redis.call('ZREM', keys.leases, ...) end)
+  in_parts(done, function(...) redis.call('HDEL', keys.deliveries, ...) end)
 end

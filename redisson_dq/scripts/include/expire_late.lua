@@ -11,7 +11,7 @@ local function late_element(record, value)
 end
 
 local function keep_late(elements)
-  in_parts('RPUSH', keys.expired, elements)
+  in_parts(elements, function(...) redis.call('RPUSH', keys.expired, ...) end)
   redis.call('LTRIM', keys.expired, -1000, -1)
   -- HINCRBY would fail on a text that is not a number, after the values were written.
   local before = tonumber(redis.call('HGET', keys.settings, 'expired') or 0) or 0

@@ -6,9 +6,10 @@
 --
 -- A replica refuses it. A replica that lags behind its master, as after a failover, would answer that a lease or an
 -- item is not there. Its error has the client ask the master.
-local function change_nothing(command, ...)
-  local reply = redis.pcall(command, ...)
-  if type(reply) == 'table' and reply.err and string.find(reply.err, 'READONLY', 1, true) then
-    redis.call(command, ...)
+local function change_nothing(write)
+  local done, failure = pcall(write)
+  -- A text before Redis 7, and a table from there on.
+  if not done and string.find(failure.err or failure, 'READONLY', 1, true) then
+    write()
   end
 end

@@ -49,9 +49,9 @@ end
 -- Writes the leases, and announces to every client when they end.
 local function write_grants(deadline, now_ms)
   if #entries > 0 then
-    in_parts('ZADD', keys.timeout, entries)
-    in_parts('HSET', keys.deliveries, records)
-    in_parts('ZADD', keys.leases, deadlines)
+    in_parts(entries, function(...) redis.call('ZADD', keys.timeout, ...) end)
+    in_parts(records, function(...) redis.call('HSET', keys.deliveries, ...) end)
+    in_parts(deadlines, function(...) redis.call('ZADD', keys.leases, ...) end)
     keep_alive(deadline, now_ms, {keys.leases, keys.deliveries})
     wake(deadline, now_ms)
   end

@@ -51,14 +51,15 @@ local function check_other_queue()
   if not unchecked then
     return
   end
-  for command, names in pairs({
-    LLEN = {'ready', 'envelopes'}, ZCARD = {'timeout', 'leases', 'histories', 'history_ends', 'lines'},
-    HLEN = {'deliveries', 'turns'},
-  }) do
-    for _, name in ipairs(names) do
-      redis.call(command, keys[name])
-    end
-  end
+  redis.call('LLEN', keys.ready)
+  redis.call('LLEN', keys.envelopes)
+  redis.call('ZCARD', keys.timeout)
+  redis.call('ZCARD', keys.leases)
+  redis.call('ZCARD', keys.histories)
+  redis.call('ZCARD', keys.history_ends)
+  redis.call('ZCARD', keys.lines)
+  redis.call('HLEN', keys.deliveries)
+  redis.call('HLEN', keys.turns)
   -- Redis 6.2 has no right to read a key that is not one to write it.
   for name in pairs(redis.acl_check_cmd and keys or {}) do
     if not redis.acl_check_cmd('LPUSH', keys[name], '') then

@@ -90,7 +90,7 @@ function slots.call_up(limit, free, now_ms, none_comes)
     end
     table.insert(values, 1, value)
   end
-  in_parts('LPUSH', keys.ready, values)
+  in_parts(values, function(...) redis.call('LPUSH', keys.ready, ...) end)
   slots.called_up = slots.called_up + #values
   return free < 1 or #values > 0
 end

@@ -13,5 +13,6 @@ local function some_alone(listed, size)
     local held = held_members(FEW_HELD)
     return not held or size - #held > listed or some_alone(listed, listed)
   end
-  return size > 0 and not redis.call('ZSCORE', keys.timeout, redis.call('LINDEX', keys.envelopes, 0))
+  local first = redis.call('LINDEX', keys.envelopes, 0)
+  return size > 0 and not redis.call('ZSCORE', keys.timeout, first)
 end

@@ -23,7 +23,7 @@ local function begin_endings(bounded, now_ms, who, ...)
     check_lines()
     need(LINING)
   end
-  change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+  change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)
   return lined
 end
 

@@ -32,12 +32,15 @@ def test_a_server_that_cannot_be_reached_is_no_proxy(capsys: pytest.CaptureFixtu
 
 
 def test_a_strict_check_of_scripts_is_named_with_its_setting(capsys: pytest.CaptureFixture[str]) -> None:
-    """Alibaba Cloud's clusters refuse a script in which the key of a command is not written ``KEYS[n]``."""
+    """Alibaba Cloud's proxies take no script without a key, and old ones none with a key that is not ``KEYS[n]``."""
     refused = b"-ERR bad lua script for redis cluster, all the keys should be passed using the KEYS array\r\n"
+    keyless = b"-ERR for redis cluster, eval/evalsha number of keys can't be negative or zero\r\n"
     with World() as world:
         strict = world.gate.springs
 
         def springs(command: Command, where: Where) -> Trap | None:
+            if where == "command" and command.name in (b"EVAL", b"EVALSHA") and command.words[2] == b"0":
+                return Trap(command.name.decode(), "command", "refuse", answer=keyless)
             if (
                 where == "command"
                 and command.name == b"EVAL"
@@ -51,3 +54,4 @@ def test_a_strict_check_of_scripts_is_named_with_its_setting(capsys: pytest.Capt
         told = capsys.readouterr().out
         assert "transfers, receives and acks fail" in told
         assert "script_check_enable" in told
+        assert "1 check: 1 problem" in told
