@@ -18,7 +18,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any, ClassVar
 
 from redisson_dq import partition_names
-from redisson_dq.errors import ClosedError, RedisConnectionError, RedisReplyError, RedissonDQError
+from redisson_dq.errors import ClosedError, NoThreadError, RedisConnectionError, RedisReplyError, RedissonDQError
 from tests.faults.awaits import cancelled_at
 from tests.faults.ledger import Ledger
 from tests.faults.rules import AT_ONCE, WAITS, Rules
@@ -349,7 +349,12 @@ class Listeners(Load):
     def _resubscribe(self, rng: random.Random) -> None:
         try:
             while True:
-                listener = self.queue.subscribe_on_elements(self._told_by_listener)
+                try:
+                    listener = self.queue.subscribe_on_elements(self._told_by_listener)
+                except NoThreadError as error:
+                    self.refused.add(kind_of(error))
+                    time.sleep(self._world.after_refusal)
+                    continue
                 time.sleep(rng.uniform(0, 0.1))
                 self.queue.unsubscribe(listener)
         except ClosedError:
