@@ -101,6 +101,7 @@ def test_chosen_items_are_cancelled_and_come_back(mender: Tab, client: Client) -
     assert len(waiting()) == 5
 
 
+@pytest.mark.nightly
 def test_items_of_a_filter_are_rescheduled(mender: Tab, client: Client) -> None:
     _offered(client, 5)
     before = client.stats("orders")["orders"].next_due
@@ -119,6 +120,7 @@ def test_items_of_a_filter_are_rescheduled(mender: Tab, client: Client) -> None:
     assert client.stats("orders")["orders"].next_due == before
 
 
+@pytest.mark.nightly
 def test_a_span_of_the_timeline_is_acted_on_and_nothing_else(mender: Tab, client: Client) -> None:
     waiting = _offered(client, 3)
     client.delayed_queue("orders", transfer=False).offer("far", 5 * 86_400, id="far")
@@ -171,6 +173,7 @@ def test_bars_of_the_timeline_are_dragged_to_another_time(mender: Tab, client: C
     assert _dues(client) == before
 
 
+@pytest.mark.nightly
 def test_bars_of_the_timeline_are_moved_from_the_keyboard(mender: Tab, client: Client) -> None:
     _offered(client, 2)
     client.delayed_queue("orders", transfer=False).offer("later", 7000, id="later")
@@ -427,6 +430,7 @@ def _counted(page: Page) -> str:
     return page.url
 
 
+@pytest.mark.nightly
 def test_who_has_the_focus_keeps_it_while_an_action_goes_on(mender: Tab, client: Client) -> None:
     """The page asks again and again how far it is."""
     _offered(client, 2)
@@ -492,6 +496,7 @@ def test_a_session_that_is_over_leads_to_the_login(mender: Tab, client: Client) 
     mender.complaints[:] = [said for said in mender.complaints if "401" not in said]
 
 
+@pytest.mark.nightly
 def test_shift_chooses_all_rows_between(mender: Tab, client: Client) -> None:
     _offered(client, 6)
     page = mender.open(LINKS.items("orders"))

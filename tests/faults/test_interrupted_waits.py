@@ -97,7 +97,7 @@ _WAITS: dict[str, Callable[[Any], Any]] = {
 
 # An interruption in the callback of a weak reference is reported, and raised to nobody.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.parametrize("partitions", [None, 2])
+@pytest.mark.parametrize("partitions", [None, by_night(2)])
 @pytest.mark.parametrize("wait", _WAITS)
 def test_at_every_point(wait: str, partitions: int | None) -> None:
     if partitions and wait == "move":

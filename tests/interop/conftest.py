@@ -19,6 +19,8 @@ from tests.peer import VERSIONS, JavaPeer
 
 #: For tests that every Redisson has: the newest and the oldest by day.
 EACH_VERSION = [VERSIONS[0], *map(by_night, VERSIONS[1:-1]), VERSIONS[-1]]
+#: For tests of what hardly differs between them.
+NEWEST_BY_DAY = [VERSIONS[0], *map(by_night, VERSIONS[1:])]
 
 
 def each_version(pairs: Iterable[tuple[str, str]]) -> list[Any]:

@@ -14,6 +14,7 @@ import pytest
 from redisson_dq.cli import main
 from redisson_dq.cli.frame import FINE, PROBLEM
 from redisson_dq.codecs import JsonJacksonCodec, Kryo5Codec, SerializationCodec
+from tests.conftest import thinned
 from tests.interop.changed import CHANGED
 from tests.interop.test_changed_classes import java_bytes, java_name, read
 from tests.peer import VERSIONS, JavaPeer, build
@@ -43,7 +44,7 @@ def module_of(name: str, path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("sample", [sample for sample in CHANGED if sample != "same"])
+@pytest.mark.parametrize("sample", thinned([sample for sample in CHANGED if sample != "same"], of=2))
 def test_what_is_said_of_stored_values_holds_for_those_of_a_live_java(
     peers: Callable[[str], JavaPeer], tmp_path: Path, capsys: pytest.CaptureFixture[str], sample: str
 ) -> None:

@@ -14,7 +14,7 @@ from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.java import Long
 from tests.conftest import PATIENCE
 from tests.flavours import Flavour
-from tests.interop.conftest import EACH_VERSION, OpenJava
+from tests.interop.conftest import NEWEST_BY_DAY, OpenJava
 from tests.interop.sides import entries
 from tests.peer import from_json
 
@@ -55,7 +55,7 @@ VALUE = {"sku": "A-1", "id": Long(5), "tags": ["new", "gift"]}
 
 
 @pytest.mark.parametrize("phase", range(len(PHASES)))
-@pytest.mark.parametrize("version", EACH_VERSION)
+@pytest.mark.parametrize("version", NEWEST_BY_DAY)
 def test_both_sides_read_each_other_in_every_phase(
     redis7: EmbeddedServer, flavour: Flavour, java: OpenJava, queue: str, version: str, phase: int
 ) -> None:

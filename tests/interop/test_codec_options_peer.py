@@ -16,7 +16,7 @@ from redisson_dq.codecs import Codec, Kryo5Codec
 from redisson_dq.errors import DecodeError, EncodeError
 from redisson_dq.java.registry import declaration_for
 from tests.conftest import by_night
-from tests.interop.conftest import EACH_VERSION, each_version
+from tests.interop.conftest import NEWEST_BY_DAY, each_version
 from tests.interop.sides import recoded
 from tests.interop.test_codec_peer import arrays, deeper, enums, finite, points, times_of_java
 from tests.peer import VERSIONS, JavaPeer, PeerError
@@ -31,7 +31,7 @@ from tests.unit.codecs.vectors import vectors
 pytestmark = pytest.mark.filterwarnings("ignore:Generating overly large repr")
 
 #: The versions whose Kryo5Codec has options.
-WITH_OPTIONS = EACH_VERSION[:-1]
+WITH_OPTIONS = NEWEST_BY_DAY[:-1]
 PLAIN = [row for row in vectors("Kryo5Codec") if row.same_back and row.name in SAMPLES]
 NAMES = [row.name for row in PLAIN if row.redisson == VERSIONS[0]]
 

@@ -19,7 +19,7 @@ from redisson_dq.errors import DecodeError, EncodeError
 from redisson_dq.java import JavaType, java_class
 from redisson_dq.java.registry import declaration_of
 from redisson_dq.java.zones import time_zone_id
-from tests.interop.conftest import EACH_VERSION
+from tests.interop.conftest import NEWEST_BY_DAY
 from tests.interop.mappers import SOURCES, Mappers
 from tests.interop.programs import JavaProgram
 
@@ -87,7 +87,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture(scope="module", params=EACH_VERSION)
+@pytest.fixture(scope="module", params=NEWEST_BY_DAY)
 def mappers(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mappers]:
     classes = tmp_path_factory.mktemp("dates")
     program = JavaProgram("mappers.Driver", SOURCES, classes, version=request.param)

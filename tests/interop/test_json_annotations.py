@@ -16,7 +16,7 @@ from redisson_dq.cli import main
 from redisson_dq.codecs import Codec, JsonJacksonCodec, Kryo5Codec
 from redisson_dq.errors import DecodeError, EncodeError
 from redisson_dq.java.registry import declaration_of
-from tests.interop.conftest import EACH_VERSION
+from tests.interop.conftest import NEWEST_BY_DAY
 from tests.interop.programs import JAVA, JavaProgram
 from tests.interop.rig import module_of
 from tests.peer import VERSIONS
@@ -94,7 +94,7 @@ def names(driver: Driver) -> Any:
     return module_of(path)
 
 
-@pytest.mark.parametrize("version", EACH_VERSION)
+@pytest.mark.parametrize("version", NEWEST_BY_DAY)
 def test_java_reads_of_our_bytes_what_it_reads_of_its_own(
     tmp_path: Path, driver: Driver, names: Any, version: str
 ) -> None:

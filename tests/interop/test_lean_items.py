@@ -15,12 +15,12 @@ from redisson_dq.items import Outcome
 from redisson_dq.wire.keys import QueueKeys
 from tests.conftest import PATIENCE, eventually
 from tests.flavours import Flavour
-from tests.interop.conftest import EACH_VERSION, OpenJava
+from tests.interop.conftest import NEWEST_BY_DAY, OpenJava
 from tests.interop.java_args import int_, long, string, unit, values
 from tests.interop.sides import HOUR, server_ms
 
 #: Redissons that read the current format.
-versions = pytest.mark.parametrize("version", EACH_VERSION[:-1])
+versions = pytest.mark.parametrize("version", NEWEST_BY_DAY[:-1])
 
 
 @versions

@@ -19,7 +19,7 @@ from redisson_dq.codecs import Codec, JsonJacksonCodec, TypedJsonJacksonCodec
 from redisson_dq.codecs.jackson.naming import NAMINGS
 from redisson_dq.errors import DecodeError, EncodeError
 from redisson_dq.java import JavaType, java_class
-from tests.interop.conftest import EACH_VERSION
+from tests.interop.conftest import NEWEST_BY_DAY
 from tests.interop.mappers import SOURCES, Mappers
 from tests.interop.programs import JavaProgram
 
@@ -86,7 +86,7 @@ AS_TEXT = {
 }
 
 
-@pytest.fixture(scope="module", params=EACH_VERSION)
+@pytest.fixture(scope="module", params=NEWEST_BY_DAY)
 def mappers(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mappers]:
     version = request.param
     program = JavaProgram("mappers.Driver", SOURCES, tmp_path_factory.mktemp("mappers"), version=version)

@@ -143,7 +143,7 @@ def _each_kind(cases: Iterable[Case], of: int = 1) -> list[Any]:
 
 
 # What a name leads to is worked out before the flavours part, so each naming is played by one of them.
-@pytest.mark.parametrize(("kind", "case"), _each_kind(CASES))
+@pytest.mark.parametrize(("kind", "case"), _each_kind(CASES, of=2))
 @pytest.mark.parametrize(
     ("flavour", "naming"), [("sync", TAGGED), ("asyncio", PLAIN)], ids=["sync-tagged", "asyncio-plain"], indirect=True
 )

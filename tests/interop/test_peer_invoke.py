@@ -11,7 +11,7 @@ import pytest
 
 from redisson_dq.embedded import EmbeddedServer
 from tests.conftest import PATIENCE
-from tests.interop.conftest import EACH_VERSION, OpenJava
+from tests.interop.conftest import NEWEST_BY_DAY, OpenJava
 from tests.interop.java_args import (
     bytes_,
     collect,
@@ -33,7 +33,7 @@ from tests.versions import NEWEST
 METHODS = FOLDER / f"methods-{NEWEST}.jsonl"
 
 
-@pytest.fixture(params=EACH_VERSION)
+@pytest.fixture(params=NEWEST_BY_DAY)
 def each(request: pytest.FixtureRequest, java: OpenJava, redis7: EmbeddedServer) -> Java:
     """A client of every Redisson."""
     return java(redis7.url, version=request.param)
@@ -176,7 +176,7 @@ def test_a_map_with_any_keys_is_a_value(current: Java) -> None:
     assert current.invoke("queue", "poll") == {"arg": "int", "v": 5}
 
 
-@pytest.mark.parametrize("version", EACH_VERSION[:2])
+@pytest.mark.parametrize("version", NEWEST_BY_DAY[:2])
 def test_an_entry_is_the_queue_and_the_value(version: str, java: OpenJava, redis7: EmbeddedServer, queue: str) -> None:
     client = java(redis7.url, version=version)
     client.invoke("queue", "add", 2**40)

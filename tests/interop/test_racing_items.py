@@ -18,7 +18,7 @@ from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.items import Outcome
 from redisson_dq.wire.keys import QueueKeys
-from tests.conftest import PATIENCE, environment, eventually
+from tests.conftest import PATIENCE, by_night, environment, eventually
 from tests.flavours import Flavour
 from tests.integration.server import announced
 from tests.interop.conftest import OpenJava
@@ -26,6 +26,7 @@ from tests.interop.sides import HOUR, NO_PROBE, Java, Taker, waiting
 from tests.peer import VERSIONS
 
 #: How many processes race, and for how many items.
+LEGACY_BY_NIGHT = pytest.param(VERSIONS[-1], "legacy", marks=pytest.mark.nightly)
 sizes = pytest.mark.parametrize(
     ("processes", "items"), [(4, 200), pytest.param(8, 600, marks=pytest.mark.nightly)], ids=["few", "many"]
 )
@@ -120,7 +121,9 @@ def check(reports: list[dict[str, str]], taken: list[str], values: dict[str, str
     return happened
 
 
-@pytest.mark.parametrize(("version", "envelope"), [(VERSIONS[0], "current"), (VERSIONS[-1], "legacy")])
+@pytest.mark.parametrize(
+    ("version", "envelope"), [(VERSIONS[0], "current"), pytest.param(VERSIONS[-1], "legacy", marks=pytest.mark.nightly)]
+)
 @sizes
 @pytest.mark.parametrize(
     "works",
@@ -157,7 +160,7 @@ def test_an_item_is_cancelled_once_or_delivered_once(
 
 
 @sizes
-@pytest.mark.parametrize("on_duplicate", ["reject", "keep"])
+@pytest.mark.parametrize("on_duplicate", ["reject", by_night("keep")])
 def test_of_many_offers_with_one_id_one_stands(
     redis7: EmbeddedServer, look: redis.Redis, java: OpenJava, queue: str, on_duplicate: str, processes: int, items: int
 ) -> None:

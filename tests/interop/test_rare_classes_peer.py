@@ -10,7 +10,7 @@ import pytest
 from redisson_dq.cli import main
 from redisson_dq.codecs import Codec, JsonJacksonCodec, Kryo5Codec, SerializationCodec
 from redisson_dq.errors import DecodeError
-from tests.interop.conftest import EACH_VERSION
+from tests.interop.conftest import NEWEST_BY_DAY
 from tests.interop.programs import JAVA, JavaProgram
 from tests.interop.rig import module_of
 
@@ -31,7 +31,7 @@ REFUSED = {
 NOT_BY_JACKSON = ("zoned", "simple")
 
 
-@pytest.fixture(scope="module", params=EACH_VERSION)
+@pytest.fixture(scope="module", params=NEWEST_BY_DAY)
 def unseen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaProgram]:
     classes = tmp_path_factory.mktemp("unseen")
     with closing(JavaProgram("unseen.Unseen", SOURCES, classes, version=request.param)) as program:

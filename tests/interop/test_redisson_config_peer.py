@@ -15,7 +15,7 @@ from redisson_dq._redisson_config import taken_from
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ArgumentError
 from tests.conftest import PATIENCE
-from tests.interop.conftest import EACH_VERSION
+from tests.interop.conftest import NEWEST_BY_DAY
 from tests.peer import JavaPeer, PeerError, from_json, to_json
 
 Peers = Callable[[str], JavaPeer]
@@ -62,7 +62,7 @@ REPLICATED = 'replicatedServersConfig: {nodeAddresses: ["redis://h:1"]}\n'
 JSON = '{"singleServerConfig": {"address": "redis://h:1", "password": 123, "keepAlive": true}}'
 
 
-@pytest.mark.parametrize("version", EACH_VERSION)
+@pytest.mark.parametrize("version", NEWEST_BY_DAY)
 @pytest.mark.parametrize("text", [SINGLE, SENTINEL, CLUSTER, MASTER, REPLICATED, JSON])
 def test_redisson_finds_the_same_in_a_file(peers: Peers, version: str, text: str, tmp_path: Path) -> None:
     path = tmp_path / ("a.json" if text.startswith("{") else "a.yaml")
@@ -80,7 +80,7 @@ def test_redisson_finds_the_same_in_a_file(peers: Peers, version: str, text: str
         assert ours.redis_options["client_name"] == os.environ["HOME"]
 
 
-@pytest.mark.parametrize("version", EACH_VERSION)
+@pytest.mark.parametrize("version", NEWEST_BY_DAY)
 @pytest.mark.parametrize(
     "text",
     [
@@ -98,7 +98,7 @@ def test_a_file_that_redisson_refuses(peers: Peers, version: str, text: str, tmp
         taken_from(path)
 
 
-@pytest.mark.parametrize("version", EACH_VERSION)
+@pytest.mark.parametrize("version", NEWEST_BY_DAY)
 @pytest.mark.parametrize("codec", ["", "codec: !<org.redisson.codec.JsonJacksonCodec> {}\n"])
 def test_values_cross_by_one_file(
     peers: Peers, redis7: EmbeddedServer, queue: str, version: str, codec: str, tmp_path: Path

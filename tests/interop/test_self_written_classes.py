@@ -18,7 +18,7 @@ from redisson_dq.codecs import JsonJacksonCodec, Kryo5Codec, SerializationCodec
 from redisson_dq.codecs.marks import other_bytes
 from redisson_dq.errors import DecodeError, EncodeError
 from redisson_dq.java import BlockData, JavaClass, JavaObject, java_class
-from tests.interop.conftest import EACH_VERSION
+from tests.interop.conftest import NEWEST_BY_DAY
 from tests.interop.programs import JAVA, JavaProgram
 from tests.interop.sides import recoded
 from tests.peer import JavaPeer
@@ -249,7 +249,7 @@ NAMED_ALIKE: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("version", EACH_VERSION)
+@pytest.mark.parametrize("version", NEWEST_BY_DAY)
 @pytest.mark.parametrize("codec", [SerializationCodec(), Kryo5Codec()], ids=repr)
 def test_constants_named_like_texts_go_to_java_and_back(
     peers: Callable[[str], JavaPeer], codec: Any, version: str

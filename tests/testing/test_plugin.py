@@ -218,6 +218,7 @@ def test_many_processes_on_one_server(tmp_path: Path, url: str, admin: redis.Red
     assert admin.info("keyspace") == {}
 
 
+@pytest.mark.nightly
 def test_a_server_that_holds_anything_else_is_refused(tmp_path: Path, url: str, admin: redis.Redis) -> None:
     admin.set("theirs", 1)
     done = run(tmp_path, PROJECT, "--redisson-url", url)

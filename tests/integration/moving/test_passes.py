@@ -93,7 +93,7 @@ def value(member: bytes) -> bytes:
     return found[1]
 
 
-@pytest.mark.parametrize("java", [1.0, by_night(0.5), 0.05, by_night(0.0)])
+@pytest.mark.parametrize("java", [by_night(1.0), by_night(0.5), 0.05, by_night(0.0)])
 def test_a_long_list_is_drained_in_due_order_by_a_pass(admin: Any, java: float) -> None:
     queue, mover = Queue(admin, 1), Mover(admin)
     queue.offer(600, java)
@@ -104,7 +104,7 @@ def test_a_long_list_is_drained_in_due_order_by_a_pass(admin: Any, java: float) 
     assert any(step.isdigit() for step in mover.steps), "more than one slice"
 
 
-@pytest.mark.parametrize("java", [1.0, by_night(0.5), 0.0])
+@pytest.mark.parametrize("java", [1.0, by_night(0.5), by_night(0.0)])
 def test_on_a_slow_server_each_call_does_less(admin: Any, java: float) -> None:
     """And all of them together do the same."""
     calls = {}
@@ -459,7 +459,7 @@ def test_large_values_make_smaller_slices(admin: Any, few_small: int) -> None:
     assert len(mover.steps) - mover.steps.count(b"keys") >= 2
 
 
-@pytest.mark.parametrize("slowness", [1.0, 32.0])
+@pytest.mark.parametrize("slowness", [by_night(1.0), 32.0])
 @pytest.mark.parametrize("few_small", [0, 60])
 @pytest.mark.parametrize("order", ["offers", "random", "lean"])
 def test_a_call_moves_a_million_bytes_at_most(admin: Any, order: str, few_small: int, slowness: float) -> None:

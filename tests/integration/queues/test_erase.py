@@ -56,7 +56,7 @@ def mixed(seed: int, count: int, java_share: float) -> list[bytes]:
 
 @pytest.mark.parametrize("way", [*WAYS, None])
 @pytest.mark.parametrize("java_share", [0.0, 0.3, 0.95, 1.0])
-@pytest.mark.parametrize("count", [1, by_night(15), 16, 17, 300, 3000])
+@pytest.mark.parametrize("count", [by_night(1), by_night(15), 16, 17, by_night(300), 3000])
 @pytest.mark.parametrize("seeds", [2, by_night(6)])
 def test_what_is_named_is_gone_and_the_rest_keeps_its_order(
     admin: Any, way: str | None, java_share: float, count: int, seeds: int

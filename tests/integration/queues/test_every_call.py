@@ -24,7 +24,7 @@ from redisson_dq.errors import (
     RedisReplyError,
     WrongTypeError,
 )
-from tests.conftest import PATIENCE, by_night, eventually
+from tests.conftest import PATIENCE, by_night, eventually, thinned
 from tests.faults.gate import Gate
 from tests.flavours import AsyncioFlavour, Flavour
 from tests.integration.calls import (
@@ -112,7 +112,7 @@ def test_nothing_is_there(call: Call, client: Any, admin: Any, threads: ThreadPo
 
 
 @pytest.mark.parametrize("types", ["one", by_night("each")])
-@pytest.mark.parametrize("call", [call for call in CALLS if call.keys], ids=str)
+@pytest.mark.parametrize("call", thinned([call for call in CALLS if call.keys], of=2), ids=str)
 def test_a_key_of_another_type(call: Call, types: str, client: Any, admin: Any, threads: ThreadPoolExecutor) -> None:
     """By day each key has one of the wrong types, by turns."""
     makers: dict[str, Callable[[str], Any]] = {
@@ -197,10 +197,10 @@ USERS = {"stranger": ("theirs", []), "reader": ("*", ["-@write"]), "unscripted":
 
 
 def each_user() -> Iterator[Any]:
-    """Every call with every user. By day each call has one, by turns."""
+    """Every call with every user. By day each other call has one, by turns."""
     for turn, call in enumerate(ANSWERED):
         for number, user in enumerate(USERS):
-            marks = [] if number == turn % len(USERS) else [pytest.mark.nightly]
+            marks = [] if number == turn % (2 * len(USERS)) else [pytest.mark.nightly]
             yield pytest.param(call, user, marks=marks, id=f"{call}-{user}")
 
 

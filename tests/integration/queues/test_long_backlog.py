@@ -49,7 +49,7 @@ def fresh(queue: Queue, count: int, behind: int, java: float) -> list[bytes]:
 
 
 @pytest.mark.parametrize("behind", [0, 800])
-@pytest.mark.parametrize("count", [1, by_night(2), 16, 17, 120])
+@pytest.mark.parametrize("count", [1, by_night(2), by_night(16), 17, 120])
 @pytest.mark.parametrize("java", [0.0, by_night(0.3), 1.0])
 @pytest.mark.parametrize("javas_backlog", [0.0, by_night(0.5), 1.0])
 def test_fresh_entries_cost_their_distance_and_not_the_list(

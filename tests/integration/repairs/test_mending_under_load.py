@@ -79,6 +79,7 @@ class Storm:
                 self.delivered.append(value)
 
 
+@pytest.mark.nightly
 def test_actions_by_filter_in_a_storm_lose_and_double_nothing(client: Any, url: str, tmp_path: Path) -> None:
     storm = Storm(url, 1.5)
     worker = Worker(client)

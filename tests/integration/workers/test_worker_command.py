@@ -104,6 +104,7 @@ def test_a_signal_under_load_loses_and_counts_nothing(url: str, admin: Any, queu
     assert 20 < len(handled) < count
 
 
+@pytest.mark.nightly
 @in_threads
 def test_a_second_signal_is_immediate(url: str, admin: Any, queue: Any) -> None:
     queue.add("a")
@@ -176,6 +177,7 @@ def test_killed_with_fifty_in_hand(url: str, target: str, admin: Any, queue: Any
     assert str(pid) not in {each for *_, each in done(admin)}
 
 
+@pytest.mark.nightly
 @in_threads
 def test_the_leases_of_others_stay(url: str, admin: Any, queue: Any) -> None:
     queue.add("mine")

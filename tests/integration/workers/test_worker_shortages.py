@@ -97,6 +97,7 @@ def test_without_descriptors(url: str, flavour: Flavour, admin: Any, queue: Any)
     assert "Traceback" not in made.log
 
 
+@pytest.mark.nightly
 @in_threads
 def test_the_last_process_dies_without_descriptors(url: str, admin: Any, queue: Any) -> None:
     with command(url, THREADS) as made:
@@ -203,7 +204,7 @@ class Holders:
 
 
 @in_threads
-@pytest.mark.parametrize("limit", [by_night(None), 64], ids=["with descriptors", "with few descriptors"])
+@pytest.mark.parametrize("limit", [by_night(None), by_night(64)], ids=["with descriptors", "with few descriptors"])
 def test_a_health_port_that_is_held(url: str, admin: Any, queue: Any, limit: int | None) -> None:
     """Probes are answered at once, and a process that dies is replaced."""
     port, options = health_options()

@@ -57,6 +57,7 @@ class TestOutcome:
         assert [float(words[2]) for words in singles] == [0.2, 0.4, 0.6, 0.8]
         assert "bulk of 60  delay 0.4-0.8 s  due offer_all  arrived 60 of 60" in done.stdout
 
+    @pytest.mark.nightly
     def test_on_the_users_redis_it_leaves_nothing(self, own_redis: EmbeddedServer) -> None:
         with redis.Redis.from_url(own_redis.url) as connection:
             connection.set("the user's", "1")
@@ -121,6 +122,7 @@ class TestInterrupted:
         assert (process.returncode, errors) == (code, "")
         assert keys_in(own_redis) == before
 
+    @pytest.mark.nightly
     def test_a_reader_that_leaves_early(self, own_redis: EmbeddedServer) -> None:
         before = keys_in(own_redis)
         # However late this test reads, many lines are still to come, and soon.

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from redisson_dq.cli import main
-from tests.conftest import environment
+from tests.conftest import by_night, environment
 
 SOURCE = """
 package p;
@@ -113,7 +113,7 @@ assert b'"model_config":"a"' in JsonJacksonCodec().encode(value)
 
 
 @pytest.mark.parametrize(
-    "options", [[], ["--dataclasses"], ["--pydantic"], ["--pydantic", "--snake-case"]], ids=" ".join
+    "options", [[], by_night(["--dataclasses"]), by_night(["--pydantic"]), ["--pydantic", "--snake-case"]], ids=" ".join
 )
 def test_a_module_is_imported_used_and_typed(
     classes: Path, tmp_path: Path, mypy_strict: list[str], options: list[str]

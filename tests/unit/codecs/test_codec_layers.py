@@ -46,7 +46,7 @@ def packed(kind: Any, inner: Codec, data: bytes) -> bytes:
     return kind(ByteArrayCodec(), max_ratio=None).encode(data)  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize(("kind", "inner"), thinned(COMPRESSING, INNER, of=3))
+@pytest.mark.parametrize(("kind", "inner"), thinned(COMPRESSING, INNER, of=5))
 @pytest.mark.parametrize("value", [VALUES[0], *map(by_night, VALUES[1:4]), VALUES[4]], ids=len)
 def test_a_value_takes_no_more_memory_than_allowed(kind: Any, inner: Codec, value: Any) -> None:
     try:

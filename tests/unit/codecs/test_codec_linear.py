@@ -25,7 +25,10 @@ ATTEMPTS = 6
 
 
 def in_turn(families: Iterable[Family]) -> list[Any]:
-    """The families. Of the kinds of sets a codec has one by day for each kind of key, all of them in turn."""
+    """Every second of the families by day.
+
+    Of the kinds of sets a codec has one by day for each kind of key, all of them in turn.
+    """
     sets: dict[tuple[str, str], list[Family]] = {}
     for family in families:
         kind, _, keys = family.name.partition(" of ")
@@ -37,7 +40,9 @@ def in_turn(families: Iterable[Family]) -> list[Any]:
         for each in alike
         if each is not alike[number % len(alike)]
     }
-    return [by_night(family) if id(family) in at_night else family for family in families]
+    return [
+        by_night(family) if number % 2 or id(family) in at_night else family for number, family in enumerate(families)
+    ]
 
 
 def seconds(family: Family, data: bytes) -> float:

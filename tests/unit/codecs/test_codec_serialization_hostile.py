@@ -30,7 +30,7 @@ generic = SerializationCodec(unknown="generic")
 LIMIT = 60.0
 OBJECTS = "[Ljava.lang.Object;"
 #: How often one object is referred to.
-OFTEN = as_many(500, 5_000)
+OFTEN = as_many(200, 5_000)
 
 
 def array_list(*items: Content) -> Instance:
@@ -334,7 +334,7 @@ def value_or_error(data: bytes, of: SerializationCodec) -> bool:
 
 
 def test_golden_bytes_cut_off_anywhere_are_no_value() -> None:
-    for data in distinct()[:: as_many(6, 1)]:
+    for data in distinct()[:: as_many(18, 1)]:
         for end in range(len(data)):
             assert not value_or_error(data[:end], codec), (data, end)
 

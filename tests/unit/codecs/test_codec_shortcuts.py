@@ -250,7 +250,7 @@ def damaged(whole: list[bytes]) -> list[bytes]:
     return found
 
 
-@pytest.mark.parametrize("name", thinned(CODECS, of=2))
+@pytest.mark.parametrize("name", thinned(CODECS, of=4))
 def test_without_shortcuts_all_is_the_same(name: str, no_shortcuts: Callable[[], None]) -> None:
     codec = CODECS[name]()
     given = values()

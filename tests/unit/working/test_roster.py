@@ -290,7 +290,7 @@ class AnyWorker(RuleBasedStateMachine):
 
 
 TestAnyWorker = AnyWorker.TestCase
-TestAnyWorker.settings = settings(max_examples=as_many(15, 100), stateful_step_count=60, deadline=None)
+TestAnyWorker.settings = settings(max_examples=as_many(8, 100), stateful_step_count=60, deadline=None)
 
 
 # -- slots and batches -----------------------------------------------------------------------------------------------
