@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import attrs
@@ -120,17 +120,18 @@ def item(
     partitions: int | None = None,
     after: str = "",
 ) -> ItemView | None:
-    """The view, or None if there is no such item. At most 1 MB of the value is read.
+    """The view, or None if there is no such item. At most 1 MB of the value is read. An item that is gone has a view
+    in the state ``gone`` while the queue's history has events of it.
 
     A search for an id without a record stops after 100,000 entries, and continues from the cursor ``after``. Raises
     TooFar, ArgumentError, RedisConnectionError, RedisReplyError.
     """
     row = find_row(client, queue, id, partitions=partitions, head=_HEAD, most=MOST_LOOKED, after=after or None)
     if row is None:
-        return None
+        return _gone(client, queue, state, id, masks, partitions)
     reader = masks.reader(codec or None)
     row, decoded = masks.seen(row, reader)
-    events = masks.seen_events(_events(client, row), reader)
+    events = masks.seen_events(_events(client, row.queue, row.id, None), reader)
     nodes = [] if decoded.error else list(_limited(decoded.value))
     shown = row.data[:_BYTES]
     return ItemView(
@@ -166,9 +167,51 @@ def item(
     )
 
 
-def _events(client: Client, row: SeenItem) -> list[ItemEvent]:
+def _gone(client: Client, queue: str, state: str, id: str, masks: Masks, partitions: int | None) -> ItemView | None:
+    """What is known of an item that is in no place of the queue."""
+    reader = masks.reader(None)
+    # Nothing is known of its value, so masks hide all that may quote it.
+    reader.read(b"", is_whole=False)
+    events = masks.seen_events(_events(client, queue, id, partitions), reader)
+    if not events:
+        return None
+    return ItemView(
+        queue=queue,
+        partition=queue,
+        id=id,
+        state="gone",
+        asked_state=state,
+        now=datetime.now(timezone.utc),
+        due=None,
+        late_by=None,
+        moments=(),
+        attempts=max(event.attempt for event in events) or None,
+        reason="",
+        held_by="",
+        cursor="",
+        source="",
+        every="",
+        envelope="",
+        size=None,
+        codec="",
+        sure="",
+        java_class="",
+        error="The value is gone.",
+        nodes=(),
+        is_cut=False,
+        hex_lines=(),
+        bytes_are_cut=False,
+        context=(),
+        codecs=(),
+        events=tuple(events),
+        is_masked=bool(masks),
+    )
+
+
+def _events(client: Client, queue: str, id: str, partitions: int | None) -> list[ItemEvent]:
     try:
-        return client.delayed_queue(row.queue, transfer=False).history(row.id, limit=_MOST_EVENTS)
+        handle = client.delayed_queue(queue, transfer=False, partitions=partitions)
+        return handle.history(id, limit=_MOST_EVENTS)
     except (ArgumentError, RedisReplyError):
         # The user lacks the permission, another program wrote it, or the id is the place in a list.
         return []

@@ -51,6 +51,29 @@ def test_a_queue_of_any_name_has_its_pages(browse: Open, client: redisson_dq.Cli
         assert ".." not in path.split("/")
 
 
+@pytest.mark.parametrize("partitions", [None, 4])
+def test_an_item_that_is_gone_has_a_page_while_its_history_lasts(
+    browse: Open, client: redisson_dq.Client, partitions: int | None
+) -> None:
+    delayed = client.delayed_queue("orders", partitions=partitions)
+    delayed.set_history(10)
+    delayed.offer("a", 0, id="order-71")
+    held = client.blocking_queue("orders", partitions=partitions).receive(timeout=20)
+    assert held is not None
+    held.ack()
+    pages, links = browse(), Links("")
+    for state in ("ready", "dead"):
+        view = pages.get(links.item("orders", state, "order-71", format="json")).json()
+        assert (view["state"], view["id"], view["attempts"], view["nodes"]) == ("gone", "order-71", 1, [])
+        assert [event["what"] for event in view["events"]] == ["offered", "moved", "delivered", "done"]
+    text = pages.get(links.item("orders", "ready", "order-71")).text
+    assert "in no place of the queue any more" in text
+    assert "Delivered" in text
+    assert pages.get(links.item("orders", "ready", "order-72")).status_code == 404
+    delayed.set_history(None)
+    assert pages.get(links.item("orders", "ready", "order-71")).status_code == 404
+
+
 def test_whole_numbers_keep_their_digits_and_markup_is_text(browse: Open, redis_url: str) -> None:
     markup = "<script>alert('x')</script>\" onload=alert(1) {{ 7 * 7 }}"
     value = {"id64": INT64, "least": -INT64 - 1, "huge": 10**900, markup: markup, "list": [1, None, True, 0.5]}

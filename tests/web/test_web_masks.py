@@ -159,6 +159,12 @@ def test_the_events_of_an_item_show_no_hidden_value(redis_url: str, pages: TestC
     events = pages.get(LINKS.item("noted", "waiting", "a", format="json")).json()["events"]
     assert [event["what"] for event in events] == ["offered", "moved", "delivered", "failed"]
     assert HIDDEN in events[-1]["reason"]
+    with redisson_dq.connect(redis_url) as client:
+        client.delayed_queue("noted", transfer=False).cancel("a")
+    for format in ("json", ""):
+        text = pages.get(LINKS.item("noted", "waiting", "a", format=format)).text
+        assert "cancelled" in text.lower()
+        assert SECRET[:5] not in text
 
 
 def test_the_log_of_actions_has_no_filter_about_it(pages: TestClient, caplog: pytest.LogCaptureFixture) -> None:
