@@ -44,7 +44,7 @@ class Codec(ABC, Generic[T]):
         """The value of ``data``. Raises DecodeError for any bytes that are not one whole value. O(size)."""
 
     def sought(self, value: T) -> bytes:
-        """The bytes used to search for a value. Raises EncodeError if equal values have different bytes."""
+        """The bytes to search for. Raises EncodeError if equal values have different bytes."""
         return self.encode(value)
 
     def of_queue(self, name: str) -> Codec[T]:

@@ -1,11 +1,11 @@
-"""How much memory a compressed value may take: one number for all its layers.
+"""The memory that a compressed value may take: one limit for all its layers.
 
-The bytes of each layer after decompression count, and so does the value that the innermost codec makes of its bytes.
-The outermost codec sets the number. The reader of a page allows less.
+The decompressed bytes of each layer count, and so does the value that the innermost codec makes of its bytes. The
+outermost codec sets the limit. The dashboard and other pages of values set a lower one.
 
-Before a value is read, its memory is estimated by its bytes (``memory_of``). A codec whose bytes do not say how many
-objects they become counts these while it reads them, if they could take more than is left (:func:`counting_budget`).
-So an ordinary value costs nothing.
+Before a value is read, its memory is estimated from its bytes (``memory_of``). If the bytes of a codec do not show how
+many objects they become, and these could exceed the limit, the codec counts the objects while it reads
+(:func:`counting_budget`). So an ordinary value costs nothing.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ __all__ = [
 ]
 
 _current: ContextVar[Budget | None] = ContextVar("redisson_dq_budget", default=None)
-#: The memory of a value in a text such as JSON, for each comma and bracket. ``[]`` and ``{}`` take the most.
+#: The memory for each comma and bracket in a text such as JSON. ``[]`` and ``{}`` take the most.
 _FOR_EACH_PART = 80
-# A colon, as in an object, whose parts have names.
+# For each colon, which separates a name from its value in an object.
 _FOR_EACH_NAME = 30
-#: Fewer bytes need no count.
+#: Values of fewer bytes are not counted.
 COUNTED_FROM = 4096
-#: The place of an element in a list that grows.
+#: The slot of an element in a growing list.
 PLACE = 16
-# The most memory of an object that one byte may become.
+# The largest object that one byte may become.
 _FOR_EACH_BYTE = 320
-# An object of few bytes, such as a number or a short text, and the place that holds it.
+# A small object, such as a number or a short text, and the slot that holds it.
 _SCALAR = 40
 _SCALARS = frozenset((int, str, float, bool, bytes, type(None)))
 _CONTAINERS = frozenset((list, dict, set, frozenset, tuple))
@@ -50,14 +50,13 @@ _DEPTH = 8
 
 
 class OverBudget(Malformed):
-    """The value takes more memory than is left."""
+    """The value takes more memory than is left in the budget."""
 
 
 class Budget:
     """The memory that is left for a value, of ``size`` bytes.
 
-    ``is_unsaid`` is set where a value that is being written has elements without bytes: its bytes do not say what it
-    takes.
+    ``is_unsaid`` is set if a value being written has elements without bytes: then its bytes do not show its memory.
     """
 
     __slots__ = ("is_unsaid", "left", "size")
@@ -77,14 +76,14 @@ class Budget:
             )
 
     def spend(self, cost: int, offset: int | None = None) -> None:
-        """Takes the memory of a new object. Raises OverBudget if it is more than is left."""
+        """Account for a new object. Raises OverBudget if it takes more memory than is left."""
         self.check(cost, offset)
         self.left -= cost
 
     def made(self, value: Any, offset: int | None = None, *, depth: int = _DEPTH) -> None:
-        """Takes the memory of a new value, without its elements, which were taken before.
+        """Account for a new value, without its elements, which are accounted for already.
 
-        The values of an object's attributes are included, down to this depth.
+        Includes the values of an object's attributes, down to ``depth``.
         """
         self.spend(_SCALAR if type(value) in _SCALARS else _memory_of_object(value, depth), offset)
 
@@ -105,7 +104,7 @@ def budget_of(size: int) -> Iterator[Budget]:
 
 
 def memory_of_text(data: bytes) -> int:
-    """About how many bytes of memory the lists, dicts and scalars of a JSON text take, at most. O(size)."""
+    """An upper estimate of the memory that the lists, dicts and scalars of a JSON text take, in bytes. O(size)."""
     parts = data.count(b",") + data.count(b"[") + data.count(b"{")
     return 2 * len(data) + _FOR_EACH_PART * parts + _FOR_EACH_NAME * data.count(b":")
 
@@ -116,7 +115,7 @@ def current_budget() -> Budget | None:
 
 
 def counting_budget(data: bytes | str) -> Budget | None:
-    """The budget by which the objects in these bytes are counted. None if they cannot take more than is left."""
+    """The budget that counts the objects in these bytes. None if they cannot take more memory than is left."""
     found = _current.get()
     return found if found is not None and _FOR_EACH_BYTE * len(data) > found.left else None
 

@@ -1,7 +1,7 @@
 """The codecs that compress the bytes of another codec: LZ4, Snappy, ZStandard.
 
-The library that compresses (cramjam) allocates whatever size the bytes announce. So each size is checked here first. It
-must not exceed ``max_size``, nor the most that this many compressed bytes can hold.
+The compression library (cramjam) allocates whatever size the bytes announce. So each size is checked here first. It
+must exceed neither ``max_size`` nor the largest size that so many compressed bytes can hold.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ class _CompressingCodec(Codec[T]):
         """``inner`` makes the bytes that are compressed. Its default is Kryo5Codec, as in Redisson.
 
         Values that take more than ``max_size`` bytes of memory are refused both ways, so that a few bytes in Redis
-        cannot fill it. These are the bytes before compression, of all codecs inside one another that compress, and the
-        value that the innermost codec makes of them (its ``memory_of``). A value of more than 1 MiB may have at most
-        ``max_ratio`` times as many bytes as its compressed form. None means no such limit. Raises ArgumentError, also
-        when the extra ``compression`` is not installed.
+        cannot fill it. The uncompressed bytes of each nested compressing codec count, and so does the value that the
+        innermost codec makes of them (its ``memory_of``). A value of more than 1 MiB may have at most ``max_ratio``
+        times as many bytes as its compressed form. None means no such limit. Raises ArgumentError, also when the extra
+        ``compression`` is not installed.
         """
         if inner is not None:
             check_codec(inner, "inner")
@@ -91,7 +91,7 @@ class _CompressingCodec(Codec[T]):
             try:
                 budget.check(cost)
                 self._check_objects(raw, budget)
-            except Malformed as error:  # it could not be read again
+            except Malformed as error:  # the value could not be read again
                 raise Unencodable(error.message).as_error(self.name) from error
             budget.left -= cost
         data = self._compress(raw)
@@ -150,7 +150,7 @@ class _CompressingCodec(Codec[T]):
         return made
 
     def memory_of(self, data: bytes) -> int:
-        """None: ``decode`` counts the memory as soon as it is known."""
+        """Zero, because ``decode`` accounts for the memory itself, as soon as it knows the sizes."""
         return 0
 
     def __repr__(self) -> str:
@@ -164,8 +164,7 @@ class _CompressingCodec(Codec[T]):
         """Raises Malformed, and the library's DecompressionError."""
 
     def _check(self, size: int, compressed: int, *, offset: int = 0, before: int = 0) -> None:
-        """Must be called before ``size`` bytes are allocated. ``before`` bytes of the value have been decompressed
-        already.
+        """Check a size before ``size`` bytes are allocated. ``before`` is the number of bytes decompressed so far.
         """
         if not 0 <= size <= compressed * self._expansion:
             raise Malformed(f"{size} bytes announced, {compressed} compressed ones cannot hold them", offset)
@@ -178,7 +177,7 @@ class _CompressingCodec(Codec[T]):
             raise Malformed(too_much, offset)
 
     def _too_much(self, size: int, compressed: int) -> str | None:
-        """The fault of a value's sizes before and after compression. None if there is none."""
+        """The fault of a value with these sizes before and after compression. None if they are allowed."""
         if self._max_ratio is None or size <= max(_FREE, self._max_ratio * compressed):
             return None
         return (
@@ -228,7 +227,7 @@ class LZ4CodecV2(LZ4Codec[T]):
     for readers of 4.5.0 or later (and Java's LZ4Codec of any version).
     """
 
-    #: The most bytes that Redisson's decompressor gives in one read. Before 4.5.0 Redisson reads only once.
+    #: The most bytes that one read of Redisson's decompressor returns. Before 4.5.0 Redisson reads only once.
     _ONE_READ = 192 * 1024
 
     def __init__(
@@ -281,7 +280,7 @@ class SnappyCodecV2(_CompressingCodec[T]):
 class SnappyCodec(SnappyCodecV2[T]):
     """Chunks in Snappy's raw format, each after its length: ``org.redisson.codec.SnappyCodec``.
 
-    Redisson 4.1.0 has dropped it. SnappyCodecV2 is another format.
+    Redisson 4.1.0 dropped it. SnappyCodecV2 is another format.
     """
 
     _CHUNK = 32767
@@ -303,7 +302,7 @@ class SnappyCodec(SnappyCodecV2[T]):
                 raise Malformed(f"a chunk of {length} bytes announced, {len(data) - start} left", offset)
             offset = start + length
             part = self._block(data[start:offset], size, start)
-            # Each chunk is a call of the library, so many small chunks would take long. Redisson writes full ones.
+            # Each chunk is one call of the library, and many small chunks would take long. Redisson writes full ones.
             if len(part) < self._CHUNK and offset < len(data):
                 raise Malformed(f"a chunk of {len(part)} bytes before the last, {self._CHUNK} are in each", start)
             parts.append(part)
@@ -316,7 +315,7 @@ class ZStdCodec(_CompressingCodec[T]):
 
     _format = "ZStandard"
     _header = _SIZE
-    _expansion = 32768  # a block of four bytes stands for 128 KiB
+    _expansion = 32768  # a block of four bytes becomes 128 KiB
     _LEVEL = 3  # Redisson's
 
     def _compress(self, raw: bytes) -> bytes:

@@ -11,7 +11,7 @@ __all__ = ["MAX_DECIMAL_BYTES", "MAX_DECIMAL_DIGITS", "unscaled_and_scale"]
 
 #: A BigDecimal of more digits is refused, both ways: turning it into a Decimal takes quadratic time.
 MAX_DECIMAL_DIGITS = 4000
-#: The bytes of that many digits.
+#: The bytes of a number with that many digits.
 MAX_DECIMAL_BYTES = 1662
 
 

@@ -1,7 +1,7 @@
 """The codec that encrypts the bytes of another codec, and how such bytes are recognized without a key.
 
 The bytes: ``FE E1 01``, the length of the key's id in one byte, the id in UTF-8, a nonce of 12 bytes, and the
-ciphertext of AES-GCM with its tag of 16 bytes. What is before the nonce and the queue's key are authenticated too.
+ciphertext of AES-GCM with its tag of 16 bytes. The bytes before the nonce and the queue's key are authenticated too.
 ``interop/src/main/java/com/acme/codec/EncryptedCodec.java`` is the same in Java.
 """
 
@@ -32,7 +32,7 @@ class EncryptedCodec(Codec[T]):
     """Values that only holders of a key can read or make: AES-GCM around the bytes of another codec.
 
     ``inner`` is the codec of the values, and ``keys`` the keys by their ids, the one that encrypts first. The others
-    are those that values in Redis may still have. A key is of 16, 24 or 32 random bytes::
+    can still decrypt values that are in Redis. A key is 16, 24 or 32 random bytes::
 
         keys = {"2026-11": os.urandom(32)}
         client = redisson_dq.connect(url, codec=EncryptedCodec(Kryo5Codec(), keys))
@@ -42,7 +42,7 @@ class EncryptedCodec(Codec[T]):
     Each encryption has different bytes, so values cannot be searched for: ``contains``, ``remove`` and
     ``deduplicate_for`` raise EncodeError. Use ids. Needs the extra ``encryption``.
 
-    Redisson's open edition has no such codec. The file of Java to copy is in ``interop/``.
+    Redisson's open edition has no such codec. A Java class to copy is in ``interop/``.
     """
 
     def __init__(self, inner: Codec[T], keys: Mapping[str, bytes], *, queue: str | None = None) -> None:
@@ -119,7 +119,7 @@ class EncryptedCodec(Codec[T]):
             return self._inner.decode(raw)
         except Exception as error:
             kind = type(error).__name__
-        # The inner error quotes the value, and would become the reason of a dead letter.
+        # The inner error quotes the value, and its text would become the reason of a dead letter.
         message = f"{self.name}: the inner codec cannot read the decrypted value ({kind})"
         raise DecodeError(message, codec=self.name, data=data, offset=start)
 
@@ -128,7 +128,7 @@ class EncryptedCodec(Codec[T]):
             return self._inner.encode(value)
         except Exception as error:
             kind = type(error).__name__
-        # The inner error quotes the value, in its path too, and nothing of it may be in a log.
+        # The inner error quotes the value, in its path too. No part of the value may appear in a log.
         raise EncodeError(
             f"{self.name}: the inner codec cannot write this {type_name(value)} ({kind}): its own encode() says why, "
             "in words that quote the value",
@@ -181,7 +181,7 @@ def key_id_of(data: bytes) -> str | None:
 
 
 def _head_of(data: bytes) -> tuple[str, int] | None:
-    """The id of the key, and where the nonce begins."""
+    """The id of the key, and the offset of the nonce."""
     start = len(_MAGIC) + 1
     if not data.startswith(_MAGIC) or len(data) < start:
         return None
@@ -196,7 +196,7 @@ def _head_of(data: bytes) -> tuple[str, int] | None:
 
 
 def keys_of_file(path: str | os.PathLike[str]) -> dict[str, bytes]:
-    """The keys of a file of JSON, by their ids. Raises ArgumentError."""
+    """The keys in a JSON file, by their ids. Raises ArgumentError."""
     where = os.fspath(path)
     try:
         found = json.loads(Path(where).read_text("utf-8"))

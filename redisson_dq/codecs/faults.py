@@ -73,7 +73,7 @@ def _step(key: Any) -> str:
 
 
 class Malformed(_Fault):
-    """The bytes are no value.
+    """The bytes are not a valid value.
 
     ``offset`` is where reading stopped. A reader that does not know the offset gives ``near``, a text at that place.
     ``stale`` is false if no outdated declaration of a class can be the cause.
@@ -90,8 +90,8 @@ class Malformed(_Fault):
     def in_field(self, java_class: str, name: str, others: Iterable[str] = ()) -> Malformed:
         """Note, while the error propagates, the field and the declared class that it is in. The innermost field counts.
 
-        ``others`` are the declared classes that were read before, the last one first. A wrong declaration of theirs may
-        have left bytes over that were read here.
+        ``others`` are the declared classes that were read before, the last one first. If one of them is declared
+        wrongly, its remaining bytes may have been read as this field.
         """
         if not self._place:
             self._place = f", in the field {shorten(name, 120)} of {shorten(java_class, 120)}"
@@ -105,7 +105,7 @@ class Malformed(_Fault):
 
     @property
     def _advice(self) -> str:
-        """The advice for a declaration that may differ from the Java class by now."""
+        """The advice for a declaration that may no longer match the Java class."""
         if not self._stale or not self._classes:
             return self._place
         classes = [*dict.fromkeys(self._classes)][:_MOST_NAMED]
@@ -123,7 +123,8 @@ class Malformed(_Fault):
 
 
 class Unencodable(_Fault):
-    """The codec cannot encode a value. ``in_field`` says that the error is about a field, and does not name it yet."""
+    """The codec cannot encode a value. ``in_field`` means that the error concerns a field that its text does not name
+    yet."""
 
     in_field = False
 
@@ -142,14 +143,14 @@ class Unencodable(_Fault):
 
 def command(*java_classes: str) -> str:
     """The command that makes the declarations of Java classes from their jar."""
-    # A nested class is written with a dot. A shell would take its dollar sign for a variable.
+    # A nested class is written with a dot: a shell would read ``$Name`` as a variable.
     return f"`redisson-dq generate-classes your.jar {' '.join(shorten(name, 120) for name in java_classes)}`".replace(
         "$", "."
     )
 
 
 def undeclared(java_class: str, offset: int | None = None, *, near: str | None = None, line: str = "") -> Malformed:
-    """The fault of an undeclared class. ``line`` is the decorator that its declaration begins with."""
+    """The fault of an undeclared class. ``line`` is the decorator with which its declaration begins."""
     name = shorten(java_class, 120)
     line = line or f'@java_class("{name}")'
     return Malformed(
@@ -164,13 +165,13 @@ def undeclared(java_class: str, offset: int | None = None, *, near: str | None =
 def unwritable(error: Exception, *keys: Any) -> Unencodable:
     """The fault for an exception that a value raises while it is written.
 
-    The exception may come from a property, an ``__iter__`` or a tzinfo of the caller, or from an object without its
+    The exception may come from a property, an ``__iter__`` or a tzinfo of the caller, or from an object that lacks
     attributes. ``keys`` lead to the value, the innermost first. A RecursionError is raised again, because the stack has
-    no room for more calls.
+    no room for further calls.
     """
     if keys and isinstance(error, RecursionError):
         raise error
-    # Codecs of plain texts and numbers load no type of Java.
+    # Codecs of plain texts and numbers do not load ``redisson_dq.java``.
     from redisson_dq.java.conversions import Misfit
 
     fault = Unencodable(_message(error, "the value cannot be written"))
@@ -199,10 +200,10 @@ def decode_error(error: Exception | SystemExit, codec: str, data: bytes) -> Deco
 
 
 def malformed(error: Exception | SystemExit, data: bytes) -> Malformed:
-    """The fault for an exception that may not be a fault yet."""
-    if isinstance(error, (IndexError, struct.error)):  # readers of binary formats let Python raise these
+    """The exception as a fault."""
+    if isinstance(error, (IndexError, struct.error)):  # raised by Python in readers of binary formats
         return Malformed("the bytes end in the middle of the value", len(data))
-    # Raised by the __hash__ of a declared class, say.
+    # For example, raised by the __hash__ of a declared class.
     return Malformed(_message(error, "the value cannot be made"), stale=not isinstance(error, ArgumentError))
 
 
@@ -213,12 +214,12 @@ def _message(error: Exception | SystemExit, what: str) -> str:
         text = shorten(str(error), 300)
     except Exception:
         text = ""
-    # An ArgumentError is about a declaration whose annotations stand for no Java type. Its message says so.
+    # An ArgumentError is about a declaration with an annotation that is no Java type. Its message says so.
     return text if isinstance(error, ArgumentError) else f"{what}: {type(error).__name__}: {text}"
 
 
 def no_java_type(value: Any) -> Unencodable:
-    """The fault of a value whose Python type has no Java type in a codec that carries types."""
+    """The fault of a value whose Python type has no Java counterpart."""
     return Unencodable(f"{type_name(value)} has no Java type here: declare its class with redisson_dq.java.java_class")
 
 

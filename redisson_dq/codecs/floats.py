@@ -2,8 +2,8 @@
 
 The digits are the shortest that read back as the same value, at least two of them, as the JDK writes them since version
 19. Older JDKs write more digits for some values (9.999999999999999E22 for 1.0E23, the Float 2.34603552E17 for
-2.3460355E17). They hardly ever do so for decimals of few digits. In random bits they do so for 0.3 % of the Doubles and
-11 % of the Floats. Both texts read back as the same number.
+2.3460355E17). This rarely affects decimals with few digits. Of random bits, it affects 0.3 % of the Doubles and 11 % of
+the Floats. Both texts read back as the same number.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _shortest_float(size: float) -> tuple[str, int]:
     for places in range(1, 9):
         mantissa, _, power = f"{size:.{places}e}".partition("e")
         nearest, shift = int(mantissa.replace(".", "")), int(power) - places
-        # At a power of two, the values above are twice as far apart as the values below. So the next decimal may fit.
+        # At a power of two, the values above are twice as far apart as the values below, so the next decimal may fit.
         for candidate in (nearest, nearest + 1):
             if _rounded(float(f"{candidate}e{shift}")) == size:
                 digits = str(candidate)

@@ -1,10 +1,10 @@
 """Refuses keys and elements that were crafted to collide in Python's hash tables.
 
 The hashes of texts and bytes are randomised. The hashes of numbers, UUIDs and objects made of these are the same in
-every process. A writer of bytes can choose numbers that have the same hash, or whose places in a dict or a set form one
+every process. An attacker can choose numbers with the same hash, or numbers whose slots in a dict or a set form one
 chain. Adding such a key takes a step for each of the others.
 
-So the steps are counted before a dict or a set is made, as CPython takes them (``dictobject.c``, ``setobject.c``).
+So before a dict or a set is made, the steps that CPython will take are counted (``dictobject.c``, ``setobject.c``).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from redisson_dq.codecs.faults import Malformed
 
 __all__ = ["FEW_KEYS", "ONE_CHAIN", "SAME_HASH", "Hashes"]
 
-#: How many keys of a container may have the same hash.
+#: The number of keys in a container that may have the same hash.
 FEW_KEYS = 16
 SAME_HASH = "keys or elements of which too many have the same hash"
 ONE_CHAIN = "keys or elements of which too many have their places in one chain"
@@ -33,7 +33,7 @@ ONE_CHAIN = "keys or elements of which too many have their places in one chain"
 _FREE = 100_000
 _FOR_EACH_KEY = 8
 _MOST_PARTS = 1_000
-#: To compare an int with a Decimal, Python makes it a Decimal. For an int of more bits that takes too long.
+#: To compare an int with a Decimal, Python converts the int. With more bits than this, that takes too long.
 _MOST_BITS = 16_384
 
 #: Below this number of different hashes, adding the keys is faster than counting their steps.
@@ -44,7 +44,7 @@ _FREE_STEPS = 100_000
 _STEPS_FOR_EACH_KEY = 64
 _WORD = (1 << sys.hash_info.width) - 1
 _SHIFT = 5
-#: A set looks at the next places before it jumps.
+#: The number of adjacent slots a set tries before it jumps.
 _NEXT_PLACES = 10
 
 #: The types with randomised hashes.
@@ -65,7 +65,8 @@ class Hashes:
     def check(self, keys: Collection[Any], pos: int | None = None, kind: Any = dict) -> None:
         """Refuse keys or elements of a container ``kind`` that take too many steps. Raises Malformed. O(size).
 
-        No key after one without a hash is checked: Python stops there. Equal keys pass: only one of them is kept.
+        Keys after an unhashable one are not checked, because Python stops there. Equal keys pass: only one of them is
+        kept.
         """
         if len(keys) <= FEW_KEYS or all(map(_is_harmless, set(map(type, keys)))):
             return
@@ -82,7 +83,7 @@ class Hashes:
                 raise Malformed(ONE_CHAIN, pos)
 
     def _without_equal(self, keys: Collection[Any], hashes: list[int], pos: int | None) -> list[int]:
-        """The hashes of the keys without those that are equal to one before."""
+        """The hashes of the keys, without keys that equal an earlier one."""
         by_hash = sorted(hashes)
         if all(map(int.__ne__, by_hash, by_hash[1:])):
             return hashes
@@ -96,7 +97,7 @@ class Hashes:
         return [code for _, code in left]
 
     def _compare(self, group: list[Any], pos: int | None) -> list[int]:
-        """The places of the keys that are equal to none before. All of them have one hash."""
+        """The indexes of the keys that equal no earlier one. All keys have the same hash."""
         kinds = set(map(type, group))
         has_large = any(isinstance(key, int) and key.bit_length() > _MOST_BITS for key in group)
         if Decimal in kinds and has_large:
@@ -115,7 +116,7 @@ def _is_harmless(kind: type) -> bool:
 
 
 def _parts(key: Any) -> int:
-    """How many values a comparison with the key may have to compare, up to a limit."""
+    """The number of values that a comparison with the key may have to compare, up to a limit."""
     count = 0
     waiting = [key]
     while waiting and count < _MOST_PARTS:
@@ -134,7 +135,7 @@ def _parts(key: Any) -> int:
 def _dict_tables(count: int) -> Iterator[tuple[int, int]]:
     """The length of each table that a dict gets while ``count`` keys are added, and how many of them fit in.
 
-    Without those of a short chain.
+    Tables in which all chains are short are left out.
     """
     size, most = 8, 5
     while most < count:
@@ -146,7 +147,7 @@ def _dict_tables(count: int) -> Iterator[tuple[int, int]]:
 
 
 def _after_dict(hashes: list[int], left: int) -> int:
-    """``left`` without the steps of keys with these hashes in a dict. Negative where they are too many. O(steps)."""
+    """``left`` minus the steps that keys with these hashes take in a dict. Negative if they are too many. O(steps)."""
     for size, most in _dict_tables(len(hashes)):
         mask = size - 1
         taken = bytearray(size)
@@ -165,13 +166,13 @@ def _after_dict(hashes: list[int], left: int) -> int:
 
 
 def _after_set(hashes: list[int], left: int) -> int:
-    """``left`` without the steps of elements in a set. CPython looks at the next places, too, before it jumps."""
+    """``left`` minus the steps that the elements take in a set, which also tries adjacent slots before it jumps."""
     size, added = 8, 0
     in_order: list[int | None] = []
     while added < len(hashes):
         most = (size - 1) * 3 // 5 + 1
         mask, last = size - 1, size - _NEXT_PLACES
-        codes = [code for code in in_order if code is not None]  # a larger table is filled from place to place
+        codes = [code for code in in_order if code is not None]  # a larger table is filled slot by slot
         codes += hashes[added:most]
         in_order = [None] * size
         taken = bytearray(size)

@@ -1,4 +1,4 @@
-"""The limits of Java's own types: classes that no codec here reads, and contents that a collection cannot have."""
+"""Limits of Java's own types: classes that no codec here reads, and contents that a collection cannot have."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def check_fields(value: Any, declaration: Declaration) -> None:
 def check_contents(value: Any, java_name: str) -> None:
     """Refuse contents that the collection cannot have in Java.
 
-    Some collections allow no null. Reading it fails, or drops the elements after it. Two NaN are one element or key in
-    Java, and may be two in Python.
+    Some collections allow no null: reading one fails, or drops the elements after it. Two NaN are one element or key in
+    Java, but may be two in Python.
     """
     if java_name in INSTEAD:
         raise Unencodable(f"a {java_name} is not written: {INSTEAD[java_name]}")

@@ -1,1 +1,1 @@
-"""The formats of Jackson and the values in them."""
+"""Jackson's formats, and the values in them."""

@@ -4,9 +4,8 @@ The bytes name no types: both sides must have the same schema. As in Jackson, a 
 type, except that a ``decimal`` is a BigDecimal. A property that the node lacks is written as null. Defaults are not
 used. A property that the schema lacks is refused. A map's entries are in the order of Java's HashMap.
 
-No library can be used for this. Jackson has its own rule for which type of a union a value takes. The libraries turn
-logical types into dates. They let a few bytes announce any number of nulls, and overflow the stack on deeply nested
-records.
+No library fits. Jackson has its own rule for which type of a union a value takes. The libraries turn logical types into
+dates, let a few bytes announce any number of nulls, and overflow the stack on deeply nested records.
 """
 
 from __future__ import annotations
@@ -95,7 +94,7 @@ class _SchemaParser:
         return record
 
     def _register(self, schema: Mapping[str, Any], namespace: str, found: Type) -> str:
-        """Note a type under its name, and give the name."""
+        """Note a type under its name, and return the name."""
         if "namespace" in schema:
             namespace = _part(schema, "namespace", str)
         name = _full_name(_part(schema, "name", str), namespace)

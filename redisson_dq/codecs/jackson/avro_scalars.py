@@ -37,7 +37,7 @@ __all__ = [
 
 
 class Type(ABC):
-    """A type of a schema. ``kind`` is Avro's name of it."""
+    """A type of a schema. ``kind`` is Avro's name for it."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
@@ -61,7 +61,7 @@ class Type(ABC):
 
 
 class _ScalarType(Type):
-    """A type that holds no others. ``write`` gives None for a node that does not fit."""
+    """A type that holds no others. ``write`` returns None for a node that does not fit."""
 
     def __init__(
         self,
@@ -204,7 +204,7 @@ def _read_double(data: bytes, pos: int) -> tuple[float, int]:
     return _DOUBLE_FORM.unpack_from(data, pos)[0], pos + 8
 
 
-#: The types that have no more than a name.
+#: The types that are only a name.
 PRIMITIVES: dict[str, Type] = {
     found.kind: found
     for found in (
@@ -221,7 +221,7 @@ PRIMITIVES: dict[str, Type] = {
 
 
 def fixed(size: int) -> Type:
-    """Bytes of one length."""
+    """Bytes of a fixed length."""
     return _ScalarType(
         "fixed",
         lambda node: node if type(node) is bytes and len(node) == size else None,
@@ -231,7 +231,7 @@ def fixed(size: int) -> Type:
 
 
 def enum(symbols: list[str]) -> Type:
-    """One of some symbols."""
+    """One of a list of symbols."""
     numbers = {symbol: long_bytes_of(number) for number, symbol in enumerate(symbols)}
 
     def read(data: bytes, pos: int) -> tuple[str, int]:

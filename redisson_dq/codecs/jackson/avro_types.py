@@ -42,14 +42,14 @@ __all__ = ["ArrayType", "MapType", "RecordType", "UnionType"]
 
 
 class ArrayType(Type):
-    """Elements of one type. The type's values must take bytes. Otherwise nothing would limit their number."""
+    """Elements of one type, whose values must take bytes: otherwise nothing would limit their number."""
 
     def __init__(self, items: Type) -> None:
         super().__init__("array")
         self.items = items
 
     def write(self, node: Any, out: bytearray) -> None:
-        if type(node) is str and self.items.kind == "int":  # Jackson makes a text of a char[]
+        if type(node) is str and self.items.kind == "int":  # Jackson turns a char[] into a text
             node = _units(node)
         elif type(node) is Typed:  # a UUID of Redisson 4.2 to 4.4
             node = [node.name, node.content]
@@ -161,7 +161,7 @@ class RecordType(Type):
         return any(of_field.takes_bytes() for of_field in self.fields.values())
 
 
-#: By type of node: the types that may take it. The first of them that the union has is used.
+#: By type of node: the types that may hold it. The first one in the union is used.
 _TAKEN_BY: dict[type, tuple[str, ...]] = {
     type(None): ("null",),
     bool: ("boolean",),
@@ -222,12 +222,13 @@ def _may_be_null(found: Type) -> bool:
 
 
 def _units(text: str) -> list[int]:
-    """The UTF-16 units."""
+    """The UTF-16 units of a text."""
     return [unit for (unit,) in struct.iter_unpack("<H", text.encode("utf-16-le", "surrogatepass"))]
 
 
 def _hash_order(names: Iterable[str]) -> list[str]:
-    """The texts in the order of a java.util.HashMap into which they were put in the given order. O(length of all)."""
+    """The texts in the iteration order of a java.util.HashMap to which they were added in the given order. O(total
+    length)."""
     found = list(names)
     places = 16
     while len(found) > places * 3 // 4:

@@ -33,16 +33,16 @@ __all__ = [
     "utf8",
 ]
 
-#: Since 2.15, Jackson reads no number with more digits. The point of a BigDecimal does not count.
+#: Since 2.15, Jackson reads no number with more digits. The decimal point does not count.
 _MAX_NUMBER_BYTES = 1000
 
 #: The memory of an empty array or object, as a node and as a value.
 _FOR_EACH_CONTAINER = 280
-# Pieces that are joined.
+# The number of pieces that are joined at once.
 _FEW = 1000
 
 _TOO_LONG = f"a number of more than {_MAX_NUMBER_BYTES} bytes, which Jackson does not read"
-_MAX_DIGITS = 2408  # those of 1,000 bytes
+_MAX_DIGITS = 2408  # the digits of a number of 1,000 bytes
 
 
 class Writer(ABC):
@@ -88,7 +88,7 @@ class Writer(ABC):
             self.out.append(after)
 
     def whole(self) -> bytes:
-        """All bytes. To join them takes 80 bytes of memory for each piece, to write them takes longer."""
+        """All bytes. Joining takes 80 bytes of memory for each piece; writing them into one buffer takes longer."""
         if len(self.out) < _FEW:
             return b"".join(self.out)
         made = BytesIO()
@@ -126,7 +126,7 @@ class Writer(ABC):
 
 
 def utf8(text: str) -> bytes:
-    """A text in UTF-8. Raises Unencodable for surrogates that are no pair. O(length)."""
+    """A text in UTF-8. Raises Unencodable for a lone surrogate. O(length)."""
     try:
         return text.encode()
     except UnicodeEncodeError:
@@ -178,7 +178,7 @@ def read_whole(read: Callable[[bytes, int, int], tuple[Any, int]], data: bytes, 
 
 
 class _CountingDepth(int):
-    """A depth that takes the memory of an array or an object from a budget, as often as one begins."""
+    """A depth that charges each array and object to a budget."""
 
     budget: Budget
 
@@ -190,7 +190,7 @@ class _CountingDepth(int):
 
 
 def depth_of(data: bytes | str) -> int:
-    """The depth of the outermost value. Arrays and objects inside are counted where they may take too much memory."""
+    """The depth of the outermost value. Inner arrays and objects are counted if they may take too much memory."""
     budget = counting_budget(data)
     if budget is None:
         return 0
@@ -207,7 +207,7 @@ def deeper(depth: int, pos: int) -> int:
 
 
 def read_bytes(data: bytes, pos: int, length: int) -> tuple[bytes, int]:
-    """This many bytes. O(length)."""
+    """``length`` bytes. O(length)."""
     end = pos + length
     if end > len(data):
         raise Malformed(f"{length} bytes are announced, {len(data) - pos} are there", pos)
@@ -215,7 +215,7 @@ def read_bytes(data: bytes, pos: int, length: int) -> tuple[bytes, int]:
 
 
 def read_text(data: bytes, pos: int, length: int) -> tuple[str, int]:
-    """A text of this many bytes of UTF-8. O(length)."""
+    """A text of ``length`` bytes of UTF-8. O(length)."""
     raw, end = read_bytes(data, pos, length)
     try:
         return raw.decode(), end

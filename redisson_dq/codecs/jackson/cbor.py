@@ -4,10 +4,10 @@ Whole numbers take the smallest form up to 64 bits, floats 32 or 64 bits. An arr
 arrays after the name of a class, have an end mark instead of a length. A text of more than 3,996 UTF-16 units is cut
 into chunks of that length. A BigDecimal is tag 4, a BigInteger tag 2 or 3.
 
-Jackson's negative BigIntegers differ from the standard. Jackson writes and reads the bytes of ``-n`` where the standard
-has those of ``-1 - n``. That is one reason why no library can be used. Also, libraries turn a Float into a Double, and
-lose names that occur twice. Everything that Jackson does not write is refused, other tags included. So no dates, sets
-or references are made.
+Jackson's negative BigIntegers differ from the standard: Jackson writes and reads the bytes of ``-n`` where the standard
+has those of ``-1 - n``. This is one reason why no library fits. Libraries also turn a Float into a Double, and lose
+names that occur twice. Everything that Jackson does not write is refused, other tags included. So no dates, sets or
+references are made.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ def loads(data: bytes) -> Any:
 
 
 def parse(data: bytes, *, typed: bool = True) -> tuple[Any, bool]:
-    """The node of the bytes, and whether its own bytes are these, as far as they tell.
+    """The node of the bytes, and whether Jackson would write the node to these bytes, as far as the bytes show.
 
-    ``typed``: whether names of classes are written, which the arrays after them tell.
+    ``typed``: whether names of classes are written; arrays after such a name have another form.
     """
     reader = _Reader(typed=typed)
     return binary.read_whole(reader.read, data), reader.is_usual
@@ -93,7 +93,7 @@ def _big_integer(value: int) -> bytes:
 def _decimal(value: Decimal) -> bytes:
     unscaled, exponent = decimal_parts(value)
     number = _integer(unscaled)
-    if len(number) < 9 and not INT_MIN <= unscaled <= INT_MAX:  # here a long takes all its bytes
+    if len(number) < 9 and not INT_MIN <= unscaled <= INT_MAX:  # in a BigDecimal, Jackson writes a long in eight bytes
         number = _ONE[number[0] & 0xE0 | 27] + number[1:].rjust(8, b"\0")
     return _ONE[_DECIMAL] + _header(_ARRAY, 2) + _integer(exponent) + number
 
@@ -121,7 +121,7 @@ def _chunks(text: str) -> Iterator[bytes]:
     start = 0
     while start < len(units):
         end = start + 2 * _LONGEST_TEXT
-        if end < len(units) and units[end - 1] & 0xFC == 0xD8:  # the first half of a pair waits for the second
+        if end < len(units) and units[end - 1] & 0xFC == 0xD8:  # the first half of a pair is kept for the next chunk
             end -= 2
         yield units[start:end].decode("utf-16-le").encode()
         start = end
@@ -151,12 +151,12 @@ class _Writer(binary.Writer):
 
 
 _VALUES = {0xF4: False, 0xF5: True, 0xF6: None}
-#: The least number of each form that takes more bytes than the first.
+#: The smallest number that needs each of the longer forms.
 _LEAST = {24: 24, 25: 1 << 8, 26: 1 << 16, 27: 1 << 32}
 
 
 class _Reader:
-    """Reads one value. ``is_usual`` says that Jackson writes no other bytes of its node, as far as the bytes tell.
+    """Reads one value. ``is_usual``: Jackson would write the node to the same bytes, as far as the bytes show.
 
     ``typed``: whether Jackson writes the names of classes.
     """
@@ -168,7 +168,7 @@ class _Reader:
         self.is_usual = True
 
     def read(self, data: bytes, pos: int, depth: int, *, after_class: bool = False) -> tuple[Any, int]:
-        """``after_class``: the value is after the name of its class."""
+        """``after_class``: the name of the class precedes the value."""
         start = pos
         first = data[pos]
         kind = first & 0xE0
@@ -193,7 +193,8 @@ class _Reader:
                 item, pos = self.read(data, pos, depth, after_class=self._typed and is_named and len(items) == 1)
                 items.append(item)
                 length -= 1
-            # The name of a class and a value have an end mark, as arrays after such a name. No other array has one.
+            # Two kinds of arrays have an end mark: the pair of a class name and a value, and an array after such a
+            # name.
             looks_named = self._typed and len(items) == 2 and type(items[0]) is str
             if is_named != looks_named and not (after_class and has_end):
                 self.is_usual = False

@@ -1,4 +1,4 @@
-"""Redisson's codecs on Jackson: the values and the class names are the same, the formats differ."""
+"""Redisson's codecs on Jackson: the same values and class names in different formats."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ __all__ = [
 
 
 def _is_its_value(node: Any) -> bool:
-    """Whether a node is a text or an Integer. It is its own value, and only its bytes may have another form."""
+    """Whether a node is a text or an Integer. Such a node is its own value; only its bytes may have another form."""
     return type(node) is str or (type(node) is int and INT_MIN <= node <= INT_MAX)
 
 
@@ -56,13 +56,13 @@ def _is_of_a_declared_class(node: Object) -> bool:
 
 
 class JacksonCodec(Codec[T]):
-    """The parts that all of them share; a codec derives from it and gives its format's two functions.
+    """The base of all these codecs. A codec derives from it and provides the two functions of its format.
 
     ``unknown`` is about classes that are not declared. ``"refuse"`` raises DecodeError and names the class.
     ``"generic"`` reads its objects as ``java.JavaObject``, which are written back as they were.
 
-    ``redisson``: the version that the Java side has, such as ``"4.3"``, where that is not the newest. Before Redisson
-    4.2 a UUID in a field or array of that type has no class in the bytes.
+    ``redisson``: the version on the Java side, such as ``"4.3"``, if it is not the newest. Before Redisson 4.2 a UUID
+    in a field or array of that type has no class in the bytes.
 
     ``naming``: the naming strategy of Java's mapper: ``"snake_case"`` for ``PropertyNamingStrategies.SNAKE_CASE``.
     Fields are read and written by these names, except for those with a name in ``json=`` of their class.
@@ -73,19 +73,19 @@ class JacksonCodec(Codec[T]):
     #: The format's functions: to bytes from a node, and back.
     _dumps: Callable[[Any], bytes]
     _loads: Callable[[bytes], Any]
-    #: Of some formats: the node, and whether its own bytes are these.
+    #: Some formats have this function, which also says whether Jackson would write the node to these bytes.
     _parse: Callable[[bytes], tuple[Any, bool]] | None = None
-    #: How Redisson sets Jackson up, and whether the format has bytes for a UUID without the name of its class.
+    #: Redisson's configuration of Jackson, and whether the format has bytes for a UUID without the name of its class.
     _set_up: Dialect = JACKSON_2
     _uuid_bytes = False
-    #: The form of a UUID where its type is declared. None: no Redisson names its class there.
+    #: The form of a UUID in a place whose type is declared. None: no Redisson names its class there.
     _uuid: RedissonForm | None = RedissonForm.CLASS_OF_UUID
-    #: The type that the whole value is declared as.
+    #: The declared type of the whole value.
     _declared: Signature = OBJECT
     _plans: Plans | None = None
-    #: Why a value of these bytes may be written to others, whatever its node is. Of Ion and Avro no bytes rule it out.
+    #: Why a value may be written to other bytes, whatever its node is. For Ion and Avro, no bytes rule that out.
     _doubt: Callable[[bytes], Doubt | None] = staticmethod(lambda _data: Doubt.NUMBERS_AND_TEXTS)
-    #: Of JSON: how a text is written, and the functions of ordinary values.
+    #: Only for JSON: the function that writes a text, and those of ordinary values.
     _quoted: Callable[[str], str] | None = None
     _texts: Texts | None = None
 
@@ -115,8 +115,8 @@ class JacksonCodec(Codec[T]):
     def decode(self, data: bytes) -> T:
         """The value of ``data``. Raises DecodeError. O(size).
 
-        The offset of a fault of syntax is exact. For a class or value that is refused it is the first place where that
-        class is named. The message says where in the value it is.
+        The offset of a syntax error is exact. For a refused class or value it is the first place that names the class,
+        and the message has the path in the value.
         """
         if type(data) is not bytes:
             data = bytes(data)
@@ -128,7 +128,7 @@ class JacksonCodec(Codec[T]):
             plans = self._plans
             if plans is None or plans.generation != generation():
                 self._plans = plans = Plans(self._dialect, self._declared)
-            # An object of a declared class is compared when it is looked for, whatever its parts are.
+            # An object of a declared class is compared when a queue searches for it, whatever its parts are.
             is_compared = type(node) is Object and _is_of_a_declared_class(node) and not self._dialect.wraps
             reader = Reader(plans, is_json=self._quoted is not None, is_compared=is_compared)
             found: T = reader.value(node)
@@ -150,7 +150,7 @@ class JacksonCodec(Codec[T]):
         return TypedCodec(self, type) if self._declared is OBJECT else super().typed(type)
 
     def memory_of(self, data: bytes) -> int:
-        """Of JSON and Ion the commas and brackets tell more than the length."""
+        """For JSON and Ion, commas and brackets say more than the length."""
         return memory_of_text(data) if self._quoted is not None or self._set_up is ION else super().memory_of(data)
 
 
@@ -206,8 +206,8 @@ class _UntypedCodec(JacksonCodec):
 class CborJackson3Codec(_UntypedCodec):
     """CBOR without Java types: ``org.redisson.codec.CborJackson3Codec``.
 
-    Types that CBOR lacks come back otherwise, here and in Java. A set comes back as a list, a date as its text, a
-    declared class as a dict, a UUID as 16 bytes. Raises EncodeError and DecodeError.
+    Types that CBOR lacks come back as others, here and in Java: a set as a list, a date as its text, a declared class
+    as a dict, a UUID as 16 bytes. Raises EncodeError and DecodeError.
     """
 
     _dumps = staticmethod(cbor.dumps)

@@ -42,23 +42,20 @@ _UUID = "java.util.UUID"
 class Dialect:
     """One configuration of Jackson.
 
-    ``scalars``: how values without parts become nodes, by type. ``keys``: the same for the keys of a declared map.
-    ``bare``: top-level encoding of types that carry a class name only when nested.
-    ``long_is_final``: a Long in a field or array of Longs has no class name, like values of other final classes.
-    ``jackson_3``: it is Jackson 3, which does not sort a record's properties and writes an enum's constant as its
-    ``toString()``. Some annotations are only of one Jackson.
-    ``numbered_exceptions``: exceptions have an ``@id``. Later occurrences of the same exception refer to it.
-    ``nulls``: properties that are null are written.
-    ``typed``: values carry the names of their classes.
-    ``typed_uuid``: a UUID in a field or array of UUIDs carries its class name too. Not every Redisson reads both forms.
-    ``generic``: an object of a class that is not declared is read as a JavaObject.
-    ``unwraps``: an array of Optionals has a class name if an array of their contents would have one.
-    ``names_referred``: an object of a declared class in an AtomicReference has its class name around it.
-    ``annotates``: the name of a class is beside its value and not in it.
-    ``wraps``: the name of an object's class is in an array before it, and not in it as ``@class``.
-    ``naming``: the strategy for the names of fields.
-    ``patterns``: the forms of dates and times by Java class, and ``time_zone`` the zone of points in time in patterns.
-    ``as_text``: the classes of numbers that are written as texts, and the primitive types of fields that are.
+    ``scalars``: by type, how values without parts become nodes. ``keys``: the same for the keys of a declared map.
+    ``bare``: top-level encoding of types that carry a class name only when nested. ``long_is_final``: a Long in a field
+    or array of Longs has no class name, as for other final classes. ``jackson_3``: it is Jackson 3, which does not sort
+    a record's properties and writes an enum's constant as its ``toString()``. Some annotations exist only in one
+    Jackson. ``numbered_exceptions``: exceptions have an ``@id``. Later occurrences of the same exception refer to it.
+    ``nulls``: properties that are null are written. ``typed``: values carry the names of their classes. ``typed_uuid``:
+    a UUID in a field or array of UUIDs carries its class name too. Not every Redisson reads both forms. ``generic``: an
+    object of a class that is not declared is read as a JavaObject. ``unwraps``: an array of Optionals has a class name
+    if an array of their contents would have one. ``names_referred``: an object of a declared class in an
+    AtomicReference has its class name around it. ``annotates``: the name of a class is beside its value and not in it.
+    ``wraps``: the name of an object's class is in an array before it, and not in it as ``@class``. ``naming``: the
+    strategy for the names of fields. ``patterns``: the forms of dates and times by Java class, and ``time_zone`` the
+    zone of points in time in patterns. ``as_text``: the classes of numbers that are written as texts, and primitive
+    types of fields.
     """
 
     scalars: Mapping[type, Scalar]
@@ -82,7 +79,7 @@ class Dialect:
     _primitives_as_text: frozenset[str] = frozenset()
 
     def pattern_of(self, name: str, declared: Signature) -> DatePattern | None:
-        """The pattern of a date or time of the class ``name`` in a place of the type ``declared``."""
+        """The pattern for a date or time of the class ``name`` in a place of the type ``declared``."""
         if declared.pattern is not None:
             return declared.pattern
         return self.patterns.get(_SAME_PATTERN.get(name, name)) if self.patterns else None
@@ -127,8 +124,8 @@ class Dialect:
     def names_object(self, declaration: Declaration, declared: Signature) -> bool:
         """Whether an object of a declared class is written with the name of the class.
 
-        An object with @JsonTypeInfo is, where an interface is declared. No declaration says whether the interface has
-        the annotation. Without it Java could not read the object.
+        An object with @JsonTypeInfo is, if the declared type is an interface. Whether the interface has the annotation
+        is not known; without it Java could not read the object.
         """
         if self.names(declared):
             return True
@@ -136,7 +133,7 @@ class Dialect:
         return json_of(declaration, self.jackson_3).typed and not is_of_jdk and declaration_of(declared.name) is None
 
     def refuses_objects(self, declared: Signature) -> bool:
-        """Whether Jackson only reads a text or a number there, though objects of some classes could be put in."""
+        """Whether Jackson only reads a text or a number there, although Java could assign objects of some classes."""
         return declared.name == "java.lang.CharSequence" or (declared.name == "java.lang.Number" and not self.annotates)
 
 
@@ -155,7 +152,7 @@ _BARE: dict[type, Callable[[Any], Any]] = {
     java.Character: str.__str__,
 }
 
-#: The final ones of the classes whose values are written as their content.
+#: The final classes whose values are written as their content.
 _FINAL_REFERENCES = REFERENCES.keys() - {"java.util.concurrent.atomic.AtomicReference"}
 
 JACKSON_2 = Dialect(scalar_nodes.JACKSON_2, scalar_nodes.KEYS_2, _BARE, names_referred=True)
@@ -179,7 +176,7 @@ JACKSON_3 = Dialect(
     numbered_exceptions=False,
     unwraps=True,
 )
-#: A default mapper of Jackson 3, without Redisson's settings.
+#: Jackson 3's default mapper, without Redisson's settings.
 JACKSON_3_PLAIN = attrs.evolve(JACKSON_3, nulls=True, typed=False)
 
 _JAVA_TIME = {
@@ -223,9 +220,9 @@ def with_patterns(dialect: Dialect, patterns: Mapping[str, PatternLike] | None, 
     )
 
 
-#: setDateFormat is for these alike, but not for a java.sql.Date.
+#: setDateFormat applies to these, but not to a java.sql.Date.
 _SAME_PATTERN = {java.Timestamp.java_name: java.JavaDate.java_name}
-#: A mapper has patterns for these: by setDateFormat, and by the serializers of JavaTimeModule.
+#: The classes for which a mapper can have patterns: by setDateFormat, or by the serializers of JavaTimeModule.
 _PATTERNED = (
     *(java.JavaDate.java_name, java.LocalDateTime.java_name, "java.time.LocalDate", "java.time.LocalTime"),
     java.Instant.java_name,
@@ -236,27 +233,27 @@ def _same(patterns: Mapping[str, DatePattern]) -> dict[str, DatePattern]:
     return {**patterns, **{name: patterns[other] for name, other in _SAME_PATTERN.items() if other in patterns}}
 
 
-#: Java writes the numbers in a ``long[]`` by another serializer, so the primitive type is about fields.
+#: Java writes a ``long[]`` with another serializer, so the primitive type is only about fields.
 _TEXT_NUMBERS = frozenset(("java.lang.Long", "java.math.BigInteger", "java.math.BigDecimal"))
 
 
 def with_numbers_as_text(dialect: Dialect, names: Iterable[str]) -> Dialect:
-    """A dialect of a mapper that has ToStringSerializer for these classes. Raises ArgumentError for other classes."""
+    """A dialect of a mapper with ToStringSerializer for these classes. Raises ArgumentError for other classes."""
     listed = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else [names]
     known = ("long", *sorted(_TEXT_NUMBERS))
     if not all(isinstance(name, str) and name in known for name in listed):
         raise ArgumentError(f"as_text is a list of names, of {', '.join(map(repr, known))}; not {shown(names)}")
     found = frozenset(listed)
-    # As the whole value, Java would read such a text as a String.
+    # Java would read such a text as a String if it is the whole value.
     bare = {kind: make for kind, make in dialect.bare.items() if kind not in (int, java.Long) or not found}
     return attrs.evolve(dialect, as_text=found & _TEXT_NUMBERS, primitives_as_text=found - _TEXT_NUMBERS, bare=bare)
 
 
 def with_typing(dialect: Dialect, typing: str | None) -> Dialect:
-    """A dialect without the names of classes, with those of Jackson's own default typing NON_FINAL.
+    """A dialect without the names of classes, changed to Jackson's own default typing NON_FINAL.
 
-    Redisson's JsonJacksonCodec has a typing of its own, which also names a Long. Raises ArgumentError for another one
-    than "wrapper_array" and "property".
+    Redisson's JsonJacksonCodec has its own typing, which also names a Long. Raises ArgumentError unless ``typing`` is
+    "wrapper_array" or "property".
     """
     if typing is None:
         return dialect

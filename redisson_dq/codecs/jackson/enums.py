@@ -18,12 +18,12 @@ __all__ = ["chrono_unit_text", "constant_named", "constant_of", "constants", "no
 
 @lru_cache(maxsize=256)
 def constants(declaration: Declaration, jackson_3: bool) -> tuple[dict[str, str | int], dict[str | int, Any]]:
-    """Of an enum: the nodes of its members, by the members' names, and the members by the nodes."""
+    """An enum's nodes by the names of its members, and its members by their nodes."""
     json = json_of(declaration, jackson_3)
     texts = declaration.texts if jackson_3 and isinstance(declaration.texts, Mapping) else {}
     written = [json.names.get(name, texts.get(name, name)) for name in declaration.constants]
     nodes = {member.name: node for member, node in zip(declaration.members, written, strict=True)}
-    # Of two constants that are written alike Java reads the first. A name comes before an alias.
+    # If two constants are written alike, Java reads the first one. A name takes precedence over an alias.
     members: dict[str | int, Any] = {}
     for node, member in zip(written, declaration.members, strict=True):
         members.setdefault(node, member)
@@ -46,7 +46,7 @@ def node_of_constant(member: Enum, declaration: Declaration, jackson_3: bool) ->
 def constant_of(declaration: Declaration, node: Any, jackson_3: bool) -> Any:
     """A constant of a declared enum."""
     name = declaration.name
-    if type(node) is list and len(node) == 2 and node[0] == name:  # of an enum whose constants have bodies
+    if type(node) is list and len(node) == 2 and node[0] == name:  # an enum whose constants have bodies
         node = node[1]
     if type(node) is not str and type(node) is not int:
         raise wrong(name)
@@ -54,7 +54,7 @@ def constant_of(declaration: Declaration, node: Any, jackson_3: bool) -> Any:
 
 
 def constant_named(node: str | int, declaration: Declaration, jackson_3: bool) -> Any:
-    """The constant that is written as this text or number: Java's name of it, or another one."""
+    """The constant that is written as this text or number: its name in Java, or another one."""
     name, members = declaration.name, constants(declaration, jackson_3)[1]
     if node not in members or json_of(declaration, jackson_3).refused:
         why = why_no_constants(declaration, jackson_3)
@@ -68,7 +68,7 @@ def constant_named(node: str | int, declaration: Declaration, jackson_3: bool) -
 
 
 def why_no_constants(declaration: Declaration, jackson_3: bool) -> str:
-    """Why it is not known what is written of an enum's constants. Empty if it is."""
+    """Why the written form of an enum's constants is not known. Empty if it is."""
     json = json_of(declaration, jackson_3)
     if json.refused:
         return json.refusal(declaration.name)
@@ -82,6 +82,6 @@ def why_no_constants(declaration: Declaration, jackson_3: bool) -> str:
 
 
 def chrono_unit_text(unit: Any) -> str:
-    """``ChronoUnit.toString``. Jackson 3 writes an enum by it."""
+    """``ChronoUnit.toString``, the form in which Jackson 3 writes an enum."""
     text: str = unit.name.title().replace("_", "")
     return text

@@ -54,7 +54,7 @@ def loads(data: bytes) -> Any:
 
 
 _IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
-#: Identifiers with another meaning: values, and numbers of symbols.
+#: Identifiers with another meaning: values and symbol numbers.
 _RESERVED = re.compile(r"null|true|false|nan|\$[0-9]+")
 _TO_ESCAPE = {'"': re.compile(r'["\\]|[^ -~]'), "'": re.compile(r"['\\]|[^ -~]")}
 _SHORT = {"\0": "0", "\a": "a", "\b": "b", "\t": "t", "\n": "n", "\v": "v", "\f": "f", "\r": "r"}
@@ -184,9 +184,9 @@ _ESCAPED = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8
 _UNESCAPED = {letter: char for char, letter in _SHORT.items()}
 
 
-#: How many parts of a text are kept until they are joined. A part takes far more memory than its characters.
+#: The number of parts of a text that are kept before they are joined. A part takes far more memory than its characters.
 _MOST_PARTS = 10_000
-#: What ends a quoted text, or may not be in one.
+#: The characters that end a quoted text, or may not be in one.
 _QUOTE = {'"': re.compile(r'["\x00-\x1f]'), "'": re.compile(r"['\x00-\x1f]")}
 
 
@@ -253,7 +253,7 @@ def _token(text: str, pos: int) -> re.Match[str]:
 
 
 def _after_comma(text: str, pos: int, before: list[Any]) -> int:
-    """Where the next element begins: there is a comma unless it is the first."""
+    """The position of the next element. A comma precedes it unless it is the first."""
     if not before:
         return pos
     if text[pos : pos + 1] != ",":
@@ -284,7 +284,7 @@ def _read_blob(token: re.Match[str]) -> bytes:
 
 
 def _read_escaped(text: str, pos: int) -> tuple[str, int]:
-    """A quoted text with escapes. One regular expression for all of it would remember each escape. O(size)."""
+    """A quoted text with escapes. A single regular expression would remember each escape. O(size)."""
     end = pos
     while True:
         found = _QUOTE[text[pos]].search(text, end + 1)

@@ -51,7 +51,7 @@ _JULIAN_CYCLE = 1461  # days of 4 years
 #: The first day of the Gregorian calendar, 1582-10-15; java.util.Date counts in the Julian one before it.
 _GREGORIAN_DAY = -141427
 
-# Days since 1970-01-01, of any year
+# Days since 1970-01-01, for any year
 
 
 def _civil(days: int) -> tuple[int, int, int]:

@@ -34,7 +34,7 @@ __all__ = [
     "substituted",
 ]
 
-#: Jackson since 2.15 reads no longer number.
+#: Since 2.15, Jackson reads no longer number.
 MAX_NUMBER_DIGITS = 1000
 
 _TOO_LONG = f"a number of more than {MAX_NUMBER_DIGITS} digits, which Jackson may not read"
@@ -42,9 +42,9 @@ _MAX_NUMBER_BITS = 3322  # more bits have more digits than that
 _ESCAPED = re.compile('["\\\\\x00-\x1f\ud800-\udfff\U00010000-\U0010ffff]')
 _ESCAPED_3 = re.compile('["\\\\\x00-\x1f\ud800-\udfff]')
 _SURROGATE = re.compile("[\ud800-\udfff]")
-#: How many characters are escaped at once.
+#: The number of characters that are escaped at once.
 _SLICE = 10_000
-#: An escape with more than one spelling, a character beyond U+FFFF.
+#: An escape with more than one spelling, or a character beyond U+FFFF.
 _ESCAPES = re.compile(rb"\\[u/]")
 _MINUS_ZERO = re.compile(rb"-0(?![.0-9eE])")
 _BEYOND = re.compile(b"[\xf0-\xf4]")
@@ -85,14 +85,14 @@ def loads(data: bytes) -> Any:
         raise Malformed(f"the bytes are not UTF-8: {error.reason}", error.start) from error
     except RecursionError as error:
         raise Malformed(TOO_DEEP) from error
-    except ValueError as error:  # Python's own limit on the digits of a whole number
+    except ValueError as error:  # Python's own limit on the digits of an int
         raise Malformed(f"a number that cannot be read: {error}") from error
 
 
 def doubt(data: bytes) -> Doubt | None:
     """Why this JSON may be written in another form: spaces, or what JSON writers escape in different ways. O(size).
 
-    None if only its numbers and its nodes tell.
+    None if this depends only on its numbers and nodes.
     """
     if data.isdigit():
         return None
@@ -108,7 +108,8 @@ def doubt(data: bytes) -> Doubt | None:
 
 
 def _may_be_spaced(data: bytes) -> bool:
-    # A regular expression takes as long as the whole value. In a text these characters are escaped, but for the space.
+    # A regular expression takes as long as reading the value. In a text, these characters are escaped, except for the
+    # space.
     if b"\n" in data or b"\t" in data or b"\r" in data:
         return True
     if b" " not in data or data[:1] == data[-1:] == b'"':
@@ -131,7 +132,7 @@ def quoted(text: str) -> str:
     """``text`` as a JSON string in Jackson's spelling. O(length).
 
     Control characters and every UTF-16 surrogate become ``\\uXXXX`` with capital digits. So a character beyond U+FFFF
-    becomes two of them, and a lone surrogate is kept. Anything else stays as it is.
+    becomes two escapes, and a lone surrogate is kept. Anything else is unchanged.
     """
     if _ESCAPED.search(text) is None:
         return f'"{text}"'
@@ -139,14 +140,14 @@ def quoted(text: str) -> str:
 
 
 def quoted_3(text: str) -> str:
-    """``text`` as a JSON string in Jackson 3's spelling: of the surrogates it escapes only those that are no pair."""
+    """``text`` as a JSON string in Jackson 3's spelling, which escapes only lone surrogates."""
     if _ESCAPED_3.search(text) is None:
         return f'"{text}"'
     return f'"{substituted(_ESCAPED_3, _escape, _paired(text))}"'
 
 
 def has_half_pair(text: str) -> bool:
-    """Whether there is a surrogate without its other half. O(length)."""
+    """Whether the text has a lone surrogate. O(length)."""
     return _SURROGATE.search(text) is not None and _SURROGATE.search(_paired(text)) is not None
 
 
@@ -157,7 +158,7 @@ def _paired(text: str) -> str:
 def substituted(pattern: re.Pattern[str], make: Callable[[re.Match[str]], str], text: str) -> str:
     """``pattern.sub`` for a pattern of single characters. O(length).
 
-    Each part that is replaced takes far more memory than its characters, so a long text is done in slices.
+    Each replaced part takes far more memory than its characters, so a long text is processed in slices.
     """
     slices = (text[start : start + _SLICE] for start in range(0, len(text), _SLICE))
     return "".join([pattern.sub(make, one) for one in slices])
@@ -185,7 +186,7 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def _parts(value: Decimal) -> tuple[int, int]:
-    """How many digits a BigDecimal has, and its exponent."""
+    """The number of a BigDecimal's digits, and its exponent."""
     _sign, coefficient, exponent = value.as_tuple()
     if not isinstance(exponent, int):
         raise Unencodable(f"a BigDecimal cannot hold {shorten(str(value), 80)}")

@@ -42,8 +42,8 @@ class JsonJacksonCodec(JacksonCodec):
     written, not dropped.
 
     ``java_time``: ``"numbers"`` writes java.time's classes and Optional as a mapper with JavaTimeModule and Jdk8Module
-    does, ``new JsonJacksonCodec(mapper)``; ``"text"`` as one on which WRITE_DATES_AS_TIMESTAMPS is disabled, too.
-    Both forms are read, whatever ``java_time`` is. An Optional is written only where a field is declared so.
+    does, ``new JsonJacksonCodec(mapper)``. ``"text"`` is for a mapper that also disables WRITE_DATES_AS_TIMESTAMPS.
+    Both forms are read, whatever ``java_time`` is. An Optional is written only in a field that is declared as one.
 
     ``naming="snake_case"``: as a mapper with ``PropertyNamingStrategies.SNAKE_CASE``.
 
@@ -51,16 +51,16 @@ class JsonJacksonCodec(JacksonCodec):
     "Asia/Shanghai")}`` is ``setDateFormat`` and the zone of Java's mapper, or else of its JVM.
     ``{"java.time.LocalDateTime": "yyyy-MM-dd HH:mm:ss"}`` is ``new LocalDateTimeSerializer(ofPattern(..))``.
     ``time_zone``: the zone of patterns that name none, also those of fields, as ``setTimeZone`` says; UTC by default.
-    A value that Java would read as another one by its pattern is an EncodeError.
+    Raises EncodeError for a value that Java would read back as another one.
 
     ``as_text``: the classes of numbers that Java's mapper writes as texts. ``["java.lang.Long", "long"]`` is a module
     with ``addSerializer(Long.class, ToStringSerializer.instance)`` and the same for ``Long.TYPE``, as Spring's
     ``serializerByType`` adds it. Also ``"java.math.BigInteger"`` and ``"java.math.BigDecimal"``.
 
-    Raises EncodeError for any other type, and for those that Redisson's Jackson has no form for (java.time, Optional).
-    Also for keys that are not str where no field declares them, numbers of more than 1,000 digits, and values nested
-    more than 200 deep. Raises DecodeError for bytes that are not one JSON value. Also for a Java class that is not
-    declared (named in the message). O(size of the value or of the bytes).
+    Raises EncodeError for any other type, for types that Redisson's Jackson cannot write (java.time, Optional), for
+    keys that are not str unless a field declares their type, for numbers of more than 1,000 digits, and for values
+    nested more than 200 deep. Raises DecodeError for bytes that are not one JSON value, and for a Java class that is
+    not declared (the message names it). O(size of the value or of the bytes).
     """
 
     _dumps = staticmethod(json.dumps)

@@ -17,7 +17,7 @@ __all__ = ["JsonJackson3Codec", "TypedJsonJackson3Codec"]
 class JsonJackson3Codec(JacksonCodec):
     """JSON with Java types: ``org.redisson.codec.JsonJackson3Codec``, of Redisson 4.
 
-    As JsonJacksonCodec, with these differences:
+    Like JsonJacksonCodec, with these differences:
 
     ==================================  ========================================================================
     Python                              JSON
@@ -34,10 +34,10 @@ class JsonJackson3Codec(JacksonCodec):
     a record                            its fields in the order in which they are declared
     ==================================  ========================================================================
 
-    Of a declared class the fields that the declaration has are written. Java itself knows those that are public, or
-    have a public getter or setter: Jackson 3 has no others, so declare no others.
+    All declared fields of a declared class are written. Jackson 3 knows only fields that are public, or have a public
+    getter or setter, so declare no others.
 
-    Raises EncodeError and DecodeError as JsonJacksonCodec.
+    Raises EncodeError and DecodeError like JsonJacksonCodec.
     """
 
     _set_up = JACKSON_3
@@ -50,8 +50,8 @@ class JsonJackson3Codec(JacksonCodec):
 class TypedJsonJackson3Codec(JacksonCodec[T]):
     """Plain JSON of one type: ``org.redisson.codec.TypedJsonJackson3Codec``.
 
-    As TypedJsonJacksonCodec, in JsonJackson3Codec's forms. A field that is None is written as ``null``, and no UUID
-    carries its name.
+    Like TypedJsonJacksonCodec, in JsonJackson3Codec's forms. A field that is None is written as ``null``, and a UUID
+    never carries the name of its class.
     """
 
     _set_up = JACKSON_3_PLAIN

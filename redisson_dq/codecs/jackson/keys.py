@@ -1,4 +1,4 @@
-"""From the names of entries to the keys of a map, by the class that its keys are declared as."""
+"""From the names of entries to the keys of a map, by the declared class of its keys."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def map_key(text: str, name: str, dialect: Dialect) -> Any:
     """A key of a map whose keys are declared as ``name``."""
     declaration, jackson_3 = declaration_of(name), dialect.jackson_3
     if declaration is not None and declaration.kind == "enum":
-        # A number may stand for a constant. A name writes it in digits.
+        # A number may denote a constant. As a name it is written in digits.
         number = int(text) if _DIGITS.fullmatch(text) else None
         is_number = number is not None and text not in constants(declaration, jackson_3)[1]
         return constant_named(number if is_number and number is not None else text, declaration, jackson_3)

@@ -1,6 +1,6 @@
 """The texts of Locales: ``Locale.toString()`` of Jackson 2, and the language tags of Jackson 3.
 
-Java reads another Locale from some of these texts, or none. Such a Locale is refused.
+Java reads some of these texts as another Locale, or not at all. Such a Locale is refused.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ONE_EXTENSION = re.compile("x-.*|[A-Za-z0-9](-[A-Za-z0-9]{2,8})+")
 
 
 def text_of_locale(value: java.Locale) -> str:
-    """The text that Jackson 2 writes. Raises Unencodable for a Locale that it reads as another."""
+    """The text that Jackson 2 writes. Raises Unencodable for a Locale that Jackson 2 reads back as another one."""
     text = value.language
     known = bool(value.language or value.country)
     if value.country or (value.language and (value.variant or value.script or value.extensions)):
@@ -44,7 +44,7 @@ def text_of_locale(value: java.Locale) -> str:
 
 
 def language_tag(value: java.Locale) -> str:
-    """The text that Jackson 3 writes. Raises Unencodable for a Locale that it reads as another."""
+    """The text that Jackson 3 writes. Raises Unencodable for a Locale that Jackson 3 reads back as another one."""
     variants = value.variant.split("_") if value.variant else []
     for variant in variants:
         if not (variant.isalnum() and (5 <= len(variant) <= 8 or (len(variant) == 4 and variant[0].isdigit()))):
@@ -77,7 +77,7 @@ def _read_tag(text: str) -> java.Locale | None:
 
 
 def _read_text(text: str) -> java.Locale:
-    """As Jackson 2 reads it: a script or an extension only beside parts that are well-formed."""
+    """The Locale as Jackson 2 reads it: a script or an extension counts only if the other parts are well-formed."""
     language, country, rest = [*re.split("[_-]", text, maxsplit=2), "", ""][:3]
     if _EXTENSION not in text[len(language) + 1 :]:
         return java.Locale(language, country, rest)

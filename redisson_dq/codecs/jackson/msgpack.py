@@ -2,10 +2,10 @@
 
 A whole number takes the smallest form that holds it, up to 64 bits. A BigDecimal becomes a whole number if it is one,
 else a Double of the same digits. Other BigDecimals and BigIntegers cannot be written, here and in Java. Jackson reads a
-Float as a Double. Here it stays a Float. Extension types, timestamps among them, and names that are no texts are
+Float as a Double. Here it stays a Float. Extension types, timestamps included, and names that are not texts are
 refused. Redisson's codec writes neither.
 
-The ``msgpack`` library would lose the Floats, make objects of timestamps, and not say where the bytes are wrong.
+The ``msgpack`` library would lose Floats, make objects of timestamps, and not say where the bytes are wrong.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def loads(data: bytes) -> Any:
 
 
 def parse(data: bytes) -> tuple[Any, bool]:
-    """The node of the bytes, and whether its own bytes are these, as far as they tell."""
+    """The node of the bytes, and whether Jackson would write the node to these bytes, as far as the bytes show."""
     reader = _Reader()
     return binary.read_whole(reader.read, data), reader.is_usual
 
@@ -135,7 +135,7 @@ class _Writer(binary.Writer):
 
 
 _TEXT, _BYTES, _ARRAY, _OBJECT = range(4)
-#: By the first byte: what kind of value with a length follows, and how many bytes the length takes.
+#: By the first byte: the kind of value that follows a length, and the number of bytes that the length takes.
 _SIZED = {
     0xC4: (_BYTES, 1),
     0xC5: (_BYTES, 2),
@@ -154,12 +154,12 @@ _NUMBER_FORMS = {first: struct.Struct(form) for first, form in _NUMBERS.items()}
 _FLOAT_FORM = struct.Struct(">f")
 
 
-#: The fewest characters, elements or properties that are counted so.
+#: The smallest number of characters, elements or properties that needs each of these forms.
 _LEAST = {0xD9: 32, 0xDA: 1 << 8, 0xDB: 1 << 16, 0xDC: 16, 0xDD: 1 << 16, 0xDE: 16, 0xDF: 1 << 16}
 
 
 class _Reader:
-    """Reads one value. ``is_usual`` says that Jackson writes no other bytes of its node, as far as the bytes tell."""
+    """Reads one value. ``is_usual``: Jackson would write the node to the same bytes, as far as the bytes show."""
 
     __slots__ = ("is_usual",)
 

@@ -39,7 +39,7 @@ def _separated(name: str, separator: str) -> str:
     return "".join(found)
 
 
-#: By the name of the constant in ``PropertyNamingStrategies``, in small letters.
+#: By the name of the constant in ``PropertyNamingStrategies``, in lower case.
 NAMINGS: dict[str, Callable[[str], str]] = {
     "snake_case": _snake,
     "upper_snake_case": lambda name: _snake(name).upper(),
@@ -69,7 +69,7 @@ _NO_SEPARATORS = str.maketrans("", "", "_-. ")
 
 
 def advice(written: Mapping[str, str]) -> str:
-    """The advice for fields of Java that have other names in the bytes, by their names in Java."""
+    """The advice for Java fields that have other names in the bytes. ``written`` has these by the names in Java."""
     fitting = [naming for naming, write in NAMINGS.items() if all(write(name) == own for name, own in written.items())]
     if not fitting:
         return f"declare json={dict(written)!r}, as Java names them"

@@ -19,7 +19,7 @@ Object                 an object: pairs of name (str or          an object, all 
 Typed                  a value after the name of its class       a format's own type ids (Ion)
 =====================  ========================================  ==============================================
 
-A node's type is exact (``type(node) is list``): formats choose by it.
+Formats choose by a node's exact type (``type(node) is list``).
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ __all__ = [
     "object_node",
 ]
 
-#: Arrays and objects of a node may nest this deep. A collection takes one array for its class and one for its elements.
-#: The innermost element takes one for its class.
+#: The limit for nested arrays and objects. A collection takes one array for its class and one for its elements. The
+#: innermost element takes one for its class.
 MAX_NODE_DEPTH = 2 * MAX_DEPTH + 1
 
 #: The property that names the class of an object.
@@ -52,13 +52,13 @@ CLASS = "@class"
 
 
 class Object(tuple[tuple[str, Any], ...]):
-    """An object: its pairs of name and node, in order. It behaves as a tuple, except for ``type()``."""
+    """An object: its pairs of name and node, in order. It behaves like a tuple, except for ``type()``."""
 
     __slots__ = ()
 
 
 class IntegerName(str):
-    """The name of a Map's entry whose key is an Integer or a Long: its digits. CBOR writes the number."""
+    """The name of a Map's entry whose key is an Integer or a Long, in digits. CBOR writes the number."""
 
     __slots__ = ()
 
@@ -82,21 +82,21 @@ class Typed:
 
 
 def array_node(name: str, node: Any) -> list[Any]:
-    """The node, which is an array. Raises Malformed for another one, of a value of this class."""
+    """The node, if it is an array. Raises Malformed otherwise, with the class of the value."""
     if type(node) is not list:
         raise wrong(name)
     return node
 
 
 def object_node(name: str, node: Any) -> Object:
-    """The node, which is an object. Raises Malformed for another one, of a value of this class."""
+    """The node, if it is an object. Raises Malformed otherwise, with the class of the value."""
     if type(node) is not Object:
         raise wrong(name)
     return node
 
 
 def class_of(node: Object) -> tuple[str | None, Object]:
-    """The class that an object names, wherever among its properties, and the others."""
+    """The class that an object names in any of its properties, and the other properties."""
     for index, (key, name) in enumerate(node):
         if key == CLASS:
             return (name, Object(node[:index] + node[index + 1 :])) if type(name) is str else (None, node)

@@ -1,4 +1,4 @@
-"""The faults of nodes without a value."""
+"""The faults of nodes that have no value."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def no_name(what: str, declared: Signature, is_own: bool) -> str:
 
 
 def wrong_time(name: str, text: str, pattern: DatePattern | None) -> Malformed:
-    """The fault of a text that is no date or time in the form of its place."""
+    """The fault of a text that is not a date or time in the pattern of its place."""
     near = shorten(text, 40)
     message = f"a value that is not a {name}: {near!r}"
     if pattern is not None:
@@ -38,7 +38,7 @@ def wrong_time(name: str, text: str, pattern: DatePattern | None) -> Malformed:
 
 
 def wrong(name: str, node: Any = None) -> Malformed:
-    """The fault of a node of another form than values of this class have."""
+    """The fault of a node that does not have the form of a value of this class."""
     if name in NUMBERS and type(node) is str and type(node_of_text(node, name)) is not str:
         advice = (
             "if Java writes it so, by ToStringSerializer: json=java.Json(as_text=...) of the class, or as_text= of the "
@@ -56,9 +56,9 @@ def unknown(name: str) -> Malformed:
 
 
 def other_typing(name: str, *, wrapped: bool) -> Malformed:
-    """The fault of an object of the class ``name`` that names it in another form than this codec writes.
+    """The fault of an object that names its class ``name`` in another form than this codec writes.
 
-    ``wrapped``: in an array before it. Otherwise as its first property.
+    ``wrapped``: the name is in an array before it. Otherwise it is the first property.
     """
     form, typing = (
         (f'["{name}",{{..}}]', 'TypedJsonJacksonCodec(object, typing="wrapper_array")')

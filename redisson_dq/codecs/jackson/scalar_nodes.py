@@ -85,7 +85,7 @@ def _lost(value: Any) -> tuple[str | None, Any]:
 
 
 def no_module(value: Any) -> tuple[str | None, Any]:
-    """For values that Jackson knows only with a module. Raises Unencodable."""
+    """The form of values that Jackson knows only with a module: raises Unencodable."""
     raise _no_module(value.java_name)
 
 
@@ -187,18 +187,18 @@ def _java_time(forms: _Forms) -> Scalar:
             raise _no_module(name, "; a point in time can be a java.JavaDate")
         try:
             return _RENAMED.get(name, name), form(value)
-        except (ValueError, TypeError, LookupError) as error:  # an offset that Java has not, a FarTime's other parts
+        except (ValueError, TypeError, LookupError) as error:  # an offset unknown to Java, or a FarTime's other parts
             raise Unencodable(f"{name}: {error}") from error
 
     return scalar
 
 
-#: The classes whose texts of ISO 8601 are in the zone of the mapper.
+#: The classes whose ISO 8601 texts are in the zone of the mapper.
 _IN_ZONE = (java.JavaDate.java_name, java.Timestamp.java_name)
 
 
 def text_in_pattern(pattern: DatePattern, value: Any, name: str, zone: str | None) -> str:
-    """A date or time by a pattern. Raises Unencodable for a value that has no form by it."""
+    """A date or time in a pattern. Raises Unencodable for a value that the pattern cannot express."""
     try:
         return pattern.written(value, name, zone)
     except ValueError as error:
@@ -208,8 +208,8 @@ def text_in_pattern(pattern: DatePattern, value: Any, name: str, zone: str | Non
 def patterned(
     scalars: Mapping[type, Scalar], patterns: Mapping[str, DatePattern], zone: str | None
 ) -> dict[type, Scalar]:
-    """The table with the forms of these classes, which a mapper has a pattern for. ``zone``: that of the mapper, which
-    also shows Dates without a pattern in it.
+    """The table with these patterns by class. ``zone`` is that of the mapper, in which it also writes Dates without a
+    pattern.
     """
     iso_text = None if zone is None else DatePattern("yyyy-MM-dd'T'HH:mm:ss.SSSXXX")
 
@@ -241,7 +241,7 @@ def _times(forms: _Forms) -> dict[type, Scalar]:
 
 _OPTIONALS: tuple[Any, ...] = (java.OptionalInt, java.OptionalLong, java.OptionalDouble)
 
-#: By Python type, as Redisson sets Jackson 2 up.
+#: By Python type, as Redisson configures Jackson 2.
 JACKSON_2: dict[type, Scalar] = {
     str: lambda value: (None, value),
     int: _int,
@@ -278,7 +278,7 @@ JACKSON_2: dict[type, Scalar] = {
     java.BitSet: _bit_set,
     **_times(_DATE_NUMBERS),
 }
-#: Ion's mapper takes a java.sql.Time for the Date that it extends.
+#: Ion's mapper treats a java.sql.Time as the Date that it extends.
 ION = {**JACKSON_2, **_times(dict.fromkeys(_DATE_NUMBERS, _DATE_NUMBERS["java.util.Date"]))}
 _WITH_MODULES: dict[type, Scalar] = {
     **JACKSON_2,
@@ -302,7 +302,7 @@ TIME_TEXTS = {
 #: The one declared enum of the JDK whose toString() is not its name.
 _chrono_unit = _named("java.time.temporal.ChronoUnit", chrono_unit_text)
 
-#: As Redisson sets Jackson 3 up.
+#: As Redisson configures Jackson 3.
 JACKSON_3: dict[type, Scalar] = {
     **JACKSON_2,
     java.Locale: _named(java.Locale.java_name, language_tag),
@@ -313,7 +313,7 @@ JACKSON_3: dict[type, Scalar] = {
     **_times({**_DATE_TEXTS_3, **_TIME_TEXTS, "java.time.Year": int}),
 }
 
-#: For the formats that have bytes. There, a UUID is written without the name of its class.
+#: For formats that have bytes: there, a UUID is written without the name of its class.
 UUID_BYTES: dict[type, Scalar] = {UUID: _named("java.util.UUID", lambda value: value.bytes)}
 
 #: By Python type: the keys of a map whose declared keys have that type.

@@ -1,7 +1,7 @@
 """The values of nodes without parts: numbers, texts, dates, by the Java name of their class.
 
 The forms of every Jackson configuration are read: dates as numbers and as texts, Locales of Jackson 2 and of Jackson 3.
-A function gives None for a node that is not a value of its class.
+A function returns None for a node that is not a value of its class.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, decod
 
 __all__ = ["NON_FINITE", "SCALARS"]
 
-#: Java's texts of the floats that JSON has no number for.
+#: Java's texts for the floats that JSON cannot express as numbers.
 NON_FINITE = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf"}
 
 
@@ -106,7 +106,7 @@ _NUMBERS = (int, Number, float, Decimal)
 
 
 def _time(read: Callable[[Any], Any], *nodes: type) -> Callable[[Any], Any]:
-    """Reads nodes of those types; ``read`` raises ValueError for other contents."""
+    """A function that reads nodes of those types. ``read`` raises ValueError for invalid contents."""
 
     def checked(node: Any) -> Any:
         if type(node) not in nodes:
@@ -124,7 +124,7 @@ def _either(text: Callable[[str], Any], other: Callable[[Any], Any], *nodes: typ
 
 
 def _nanos(node: Any) -> tuple[int, int]:
-    """Seconds and nanoseconds of a number of seconds."""
+    """A number of seconds as seconds and nanoseconds."""
     value = Decimal(repr(node) if type(node) is float else node)
     sign, digits, exponent = value.as_tuple()
     if not isinstance(exponent, int) or exponent < -1000 or value.adjusted() > 18:

@@ -1,9 +1,9 @@
-"""Smile as jackson-dataformat-smile writes it: shared names, no shared texts, binary data in bytes of 7 bits.
+"""Smile as jackson-dataformat-smile writes it: names are shared, texts are not, binary data has 7 bits a byte.
 
-After the four bytes of the header every value begins with a byte that says what it is. No byte of a value is 0xFC to
-0xFF, so these bytes can end texts. Therefore binary data is cut into groups of 7 bits. A name that occurred before in
-the same bytes is written as its number. Names are counted from 0, and forgotten after 1,024. Names whose number would
-end in 0xFE or 0xFF are written again each time.
+After the four bytes of the header, every value begins with a byte that says what it is. The bytes 0xFC to 0xFF occur in
+no value, so they can end texts; for this reason binary data is split into groups of 7 bits. A name that occurred before
+is written as its number. Names are counted from 0, and forgotten after 1,024. Names whose number would end in 0xFE or
+0xFF are written again each time.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _FLOAT, _DOUBLE, _DECIMAL = range(0x28, 0x2B)
 _ASCII, _UNICODE, _SMALL_INT = 0x40, 0x80, 0xC0
 _LONG_ASCII, _LONG_UNICODE, _BINARY = 0xE0, 0xE4, 0xE8
 _ARRAY, _ARRAY_END, _OBJECT, _OBJECT_END, _TEXT_END = range(0xF8, 0xFD)
-# In the place of a name, these bytes have another meaning.
+# Where a name is expected, these bytes have another meaning.
 _EMPTY_NAME, _FAR_NAME, _LONG_NAME, _NEAR_NAME, _ASCII_NAME, _UNICODE_NAME = 0x20, 0x30, 0x34, 0x40, 0x80, 0xC0
 _NAMES = 1024
 
@@ -54,7 +54,7 @@ def loads(data: bytes) -> Any:
 
 
 def parse(data: bytes) -> tuple[Any, bool]:
-    """The node of the bytes, and whether its own bytes are these, as far as they tell."""
+    """The node of the bytes, and whether Jackson would write the node to these bytes, as far as the bytes show."""
     if not data.startswith(_HEADER):
         raise Malformed("the bytes do not begin with the header that Jackson writes", 0)
     reader = _Reader()
@@ -63,12 +63,12 @@ def parse(data: bytes) -> tuple[Any, bool]:
 
 _ONE = tuple(bytes((n,)) for n in range(256))
 _FLOAT_FORM, _DOUBLE_FORM = struct.Struct(">f"), struct.Struct(">d")
-#: Jackson cannot say whether a longer text is ASCII before it has written its first byte.
+#: Of a longer text, Jackson does not know whether it is ASCII when it writes the first byte.
 _LONGEST_ASCII = 2666
 
 
 def _groups(number: int, count: int) -> bytes:
-    """A number in this many groups of 7 bits."""
+    """A number in ``count`` groups of 7 bits."""
     return bytes([number >> shift & 0x7F for shift in range(7 * (count - 1), -1, -7)])
 
 
@@ -85,7 +85,7 @@ def _zigzag(number: int) -> int:
 def _safe(data: bytes) -> bytes:
     """The length, then the bytes in groups of 7 bits. The last group holds the bits that are left."""
     whole = len(data) - len(data) % 7
-    out = bytearray(_vint(len(data)))  # a list of the groups would take many times the memory
+    out = bytearray(_vint(len(data)))  # no list of the groups, which would take many times the memory
     for i in range(0, whole, 7):
         out += _groups(int.from_bytes(data[i : i + 7], "big"), 8)
     if whole < len(data):
@@ -191,7 +191,7 @@ _VALUES = {_EMPTY_TEXT: "", _NULL: None, _FALSE: False, _TRUE: True}
 class _Reader:
     """Reads one value, and remembers its names.
 
-    ``is_usual`` says that Jackson writes no other bytes of its node, as far as the bytes tell.
+    ``is_usual``: Jackson would write the node to the same bytes, as far as the bytes show.
     """
 
     __slots__ = ("_names", "_seen", "is_usual")
@@ -268,7 +268,7 @@ class _Reader:
             return "", pos
         else:
             raise Malformed(f"0x{first:02X} begins no name", start)
-        # A long name, one that was there before, and one in the other form may be written so or not.
+        # Jackson may write a long name, a repeated one, or one in the other form differently.
         if first == _LONG_NAME or name in self._seen or name.isascii() != (first < _UNICODE_NAME) or not name:
             self.is_usual = False
         if len(self._names) == _NAMES:
@@ -367,5 +367,5 @@ _READ: dict[int, Callable[[bytes, int], tuple[Any, int]]] = {
     _DECIMAL: _read_decimal,
     _BINARY: _read_safe,
 }
-#: The values whose bytes say all of them.
+#: The numbers by the first byte of their form, to compare the bytes with those that Jackson writes.
 _USUAL: dict[int, Callable[[Any], bytes]] = {_INT: _integer, _LONG: _integer, _DOUBLE: _double}

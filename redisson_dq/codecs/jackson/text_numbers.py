@@ -28,7 +28,7 @@ _WHOLE = re.compile(r"[ \t\r\n]*([+-]?[0-9]{1,1000})[ \t\r\n]*")
 
 
 def as_text(declared: Signature, where: str) -> Signature:
-    """The type whose numbers are written as texts: it itself, or the elements or values in it.
+    """The type with its numbers written as texts: the type itself, or its elements or values.
 
     Raises ArgumentError for a type of other values.
     """
@@ -46,13 +46,13 @@ def as_text(declared: Signature, where: str) -> Signature:
 def text_of(value: Any) -> str:
     """The text of a number, by Java's toString(). Raises Unencodable."""
     if isinstance(value, Decimal):
-        unscaled_and_scale(value)  # raises for what a BigDecimal does not hold
+        unscaled_and_scale(value)  # raises for values that a BigDecimal cannot hold
         return str(value if value else value.copy_abs())
     return int.__repr__(value)
 
 
 def natural_number(text: str) -> Any:
-    """The number in a text where any number is declared; the text itself if it is none."""
+    """The number in a text whose declared type is Number. The text itself if it is not a number."""
     found = _WHOLE.fullmatch(text)
     if found is not None:
         return int(found[1])
@@ -60,7 +60,7 @@ def natural_number(text: str) -> Any:
 
 
 def node_of_text(text: str, name: str) -> Any:
-    """The number in a text, as it would be without the quotes; the text itself if it is none."""
+    """The number in a text, as if it had no quotes. The text itself if it is not a number."""
     if name != _DECIMAL:
         found = _WHOLE.fullmatch(text)
         return text if found is None else int(found[1])

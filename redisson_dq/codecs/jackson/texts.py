@@ -1,8 +1,9 @@
-"""The JSON of ordinary values, written at once: without the tree of nodes, by a function for each declared class.
+"""The JSON of ordinary values, written directly, without a tree of nodes, by a function for each declared class.
 
-Ordinary are declared classes, lists, dicts with texts as keys, texts, bools, enums and the usual numbers, where they
-are without their class. The way over nodes writes any other part of a value. It writes the whole value again if a
-part cannot be written, and finds the words for that. So the bytes and the errors are the same without this module.
+Ordinary values are declared classes, lists, dicts with texts as keys, texts, bools, enums and the usual numbers, in
+places where they do not carry their class. Any other part of a value is written by way of nodes. If a part cannot be
+written, the whole value is written again by way of nodes, which raises the error. So bytes and errors are the same
+without this module.
 """
 
 from __future__ import annotations
@@ -39,10 +40,10 @@ from redisson_dq.java.signatures import Signature
 
 __all__ = ["SHORTCUTS", "Texts"]
 
-#: The text of a value that is nested so deep. Raises Unusual.
+#: Writes the text of a value at a depth. Raises Unusual.
 _Put = Callable[[Any, int], str]
 
-#: By Java type of a field: how an ordinary ``item`` gets its ``text``. ``else`` follows.
+#: By Java type of a field: the code that makes the ``text`` of an ordinary ``item``. ``else`` follows.
 SHORTCUTS: dict[str, str] = {
     "java.lang.String": """
 if type(item) is str:
@@ -66,14 +67,15 @@ if type(item) is bool:
 for _name, _boxed in (("int", "Integer"), ("double", "Double"), ("boolean", "Boolean")):
     SHORTCUTS[f"java.lang.{_boxed}"] = SHORTCUTS[_name]
 
-#: The types whose values have a text here if the declared type holds all of them as they are.
+#: The types whose values are written here if the declared type can hold all of them unchanged.
 _SCALARS = frozenset((str, bool, float))
 _NULL = type(None)
 _LONG = "java.lang.Long"
 
 
 class Texts:
-    """The functions of one codec. They hold as long as no class is declared, which may be another one of a known name.
+    """The functions of one codec. They are valid until another class is declared, which may have the same name as a
+    known one.
 
     ``quoted`` writes a text, ``dumps`` the text of a node.
     """
@@ -90,7 +92,8 @@ class Texts:
         self._find = self._of(declared)
 
     def written(self, value: Any) -> bytes | None:
-        """The bytes of a whole value; None if the way over nodes has to write them, or to say what is wrong."""
+        """The bytes of a whole value. None if it has to be written by way of nodes, which also raise the error if it is
+        wrong."""
         kind = type(value)
         if kind is not list and kind is not dict and declaration_for(kind) is None:
             return None
@@ -100,7 +103,7 @@ class Texts:
             return None
 
     def _of(self, declared: Signature) -> Callable[[Any], _Put]:
-        """A table that gives the function for a value in a place of the type ``declared``, by the value's type."""
+        """By the type of a value: the function that writes it in a place of the type ``declared``."""
         found = self._by_declared.get(declared)
         if found is None:
             by_type: dict[type, _Put] = {}
@@ -119,14 +122,14 @@ class Texts:
         def put(item: Any, depth: int) -> str:
             writer = Writer(self._dialect)
             node = writer.write(item, declared, depth)
-            if writer.throwables:  # they are numbered over the whole value
+            if writer.throwables:  # exceptions are numbered over the whole value
                 raise Unusual
             return self._dumps(node).decode()
 
         return put
 
     def _resolved(self, item: Any, declared: Signature) -> _Put:
-        """The function for all values of this one's type that are in a place of the type ``declared``."""
+        """The function for all values of the same type as this one in a place of the type ``declared``."""
         kind = type(item)
         general = self._over_nodes(declared)
         name = declared.name
@@ -171,7 +174,7 @@ class Texts:
         return self._quoted(key)
 
     def _number(self, kind: type, declared: Signature, general: _Put) -> _Put:
-        """Of an int or a Long."""
+        """The function for an int or a Long."""
         name, is_int = declared.name, kind is int
         if name == _LONG or (kind is Long and place_of(declared) is None):
             head, tail = (f"[{self._quoted(_LONG)},", "]") if self._dialect.names(declared) else ("", "")
@@ -246,7 +249,7 @@ class Texts:
         key = declaration, arguments, self._dialect.names_object(declaration, declared)
         put = self._classes.get(key)
         if put is None:
-            # While it is made, objects of the class itself go the long way round.
+            # While the function is being made, objects of the class itself are written by way of nodes.
             self._classes[key] = lambda item, depth: self._classes[key](item, depth)
             put = self._classes[key] = self._compiled(*key)
         return put

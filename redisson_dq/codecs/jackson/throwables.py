@@ -1,4 +1,4 @@
-"""Exceptions as Jackson has them: the properties of a Throwable, and its stack trace."""
+"""Exceptions in Jackson: the properties of a Throwable, and its stack trace."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _NATIVE = -2
 
 
 def fields_of(value: java.Throwable) -> list[tuple[str, Any, Signature]]:
-    """Its properties in their order, all but the stack trace: name, value, declared type."""
+    """The properties of an exception in order, without the stack trace: name, value, declared type."""
     fields = {
         "cause": (value.cause, DECLARED["cause"]),
         "localizedMessage": (value.message, OBJECT),
@@ -48,12 +48,12 @@ def fields_of(value: java.Throwable) -> list[tuple[str, Any, Signature]]:
 
 
 def trace_of(value: java.Throwable) -> list[Object]:
-    """The node of its stack trace."""
+    """The node of the stack trace."""
     return [trace_element(element) for element in value.stack_trace]
 
 
 def trace_element(element: java.StackTraceElement) -> Object:
-    """A StackTraceElement without its format, which Jackson does not know."""
+    """The node of a StackTraceElement, without its format, which Jackson does not know."""
     fields = {
         "classLoaderName": element.class_loader_name,
         "className": element.declaring_class,
@@ -95,7 +95,7 @@ def read_trace(node: Any) -> list[java.StackTraceElement]:
 
 
 def read_trace_element(node: Any) -> java.StackTraceElement | None:
-    """The StackTraceElement of a node; None for another node."""
+    """The StackTraceElement of a node. None for any other node."""
     if type(node) is not Object:
         return None
     fields = dict(node)

@@ -30,23 +30,23 @@ __all__ = ["TypedJsonJacksonCodec"]
 class TypedJsonJacksonCodec(JacksonCodec[T]):
     """Plain JSON of one type: ``org.redisson.codec.TypedJsonJacksonCodec``.
 
-    ``type`` is a Python annotation: a declared class, ``str``, ``java.Long``, ``list[Order]``, ``dict[str, Order]``;
-    it decides what the JSON is read as, as the ``Class`` or ``TypeReference`` does in Java. ``object`` reads
-    plain lists and dicts.
+    ``type`` is a Python annotation: a declared class, ``str``, ``java.Long``, ``list[Order]``, ``dict[str, Order]``; it
+    decides as what the JSON is read, like the ``Class`` or ``TypeReference`` in Java. ``object`` reads plain lists and
+    dicts.
 
-    Without ``typing`` no class is named in the bytes: a value of a subclass comes back as the declared class, without
-    the subclass's fields. ``java_time``, ``naming``, ``patterns``, ``time_zone`` and ``as_text``
-    as in JsonJacksonCodec.
+    Without ``typing`` the bytes name no class: a value of a subclass comes back as the declared class, without the
+    subclass's fields. ``java_time``, ``naming``, ``patterns``, ``time_zone`` and ``as_text`` are as in
+    JsonJacksonCodec.
 
     ``typing``: the default typing of Java's mapper. ``"wrapper_array"`` is ``activateDefaultTyping(.., NON_FINAL)``:
     objects are written as ``["com.acme.Order",{..}]``. ``"property"`` is the same with ``JsonTypeInfo.As.PROPERTY``:
     ``{"@class":"com.acme.Order",..}``. Objects in another form than the codec writes are refused.
 
-    ``redisson``: the version that the Java side has, such as ``"4.3"``, where that is not the newest. Redisson 4.2 to
-    4.4 name the class of a UUID, and cannot read one without it. Any other Redisson writes a text, and cannot read the
-    class. Both forms are read here.
+    ``redisson``: the version on the Java side, such as ``"4.3"``, if it is not the newest. Redisson 4.2 to 4.4 name the
+    class of a UUID, and cannot read one without it. Any other Redisson writes a text, and cannot read the class. Both
+    forms are read here.
 
-    Raises ArgumentError for a type that stands for no Java type; EncodeError and DecodeError as JsonJacksonCodec.
+    Raises ArgumentError for a type without a Java counterpart; EncodeError and DecodeError like JsonJacksonCodec.
     """
 
     _set_up = attrs.evolve(JACKSON_2, typed=False)

@@ -1,4 +1,4 @@
-"""The places where Redisson's Jackson writes the name of a value's class, and the properties of a declared class.
+"""Where Redisson's Jackson writes the name of a value's class, and the properties of a declared class.
 
 This depends on the type that a field, an array or a collection declares. Redisson's default typing (NON_FINAL) names
 the class of every value whose declared type is not final.
@@ -61,9 +61,9 @@ _FINAL = frozenset(
 
 
 def names_class(name: str, *, long_is_final: bool) -> bool:
-    """Whether default typing names the class of a value with this declared type. ``name`` is that of Class.getName."""
+    """Whether default typing names the class of a value with this declared type. ``name`` is as from Class.getName."""
     if name.startswith("["):
-        name = component_of("[" + name.lstrip("["))  # the component of the innermost arrays
+        name = component_of("[" + name.lstrip("["))  # the component type of the innermost arrays
     if name in _FINAL:
         return False
     if name == "java.lang.Long":
@@ -77,7 +77,7 @@ REFERENCES: dict[str, Any] = {
     kind.java_name: kind
     for kind in (java.AtomicReference, java.Optional, java.OptionalInt, java.OptionalLong, java.OptionalDouble)
 }
-#: The ones with a content of a fixed type. Only these may be written with their names.
+#: Those with contents of a fixed type. Only these may be written with their names.
 HELD = {
     java.OptionalInt.java_name: Signature("int"),
     java.OptionalLong.java_name: Signature("long"),
@@ -96,7 +96,7 @@ def element_of(declared: Signature) -> Signature:
 
 
 def declared_component(name: str, declared: Signature) -> Signature:
-    """The type of the elements of an array of the class ``name`` in a place of the type ``declared``."""
+    """The element type of an array of the class ``name`` in a place of the type ``declared``."""
     return (
         declared.component
         if declared.component is not None and declared.name == name
@@ -112,8 +112,8 @@ def key_and_value_of(declared: Signature) -> tuple[Signature, Signature]:
 class ContainerType(Signature):
     """The type of a field that is a collection or a map.
 
-    If it is a List<Object>, Jackson names the class of each element, even where the object is of a class that extends
-    ArrayList<Color>. Elsewhere, as in a list of lists, only that class decides.
+    In a field of type List<Object>, Jackson names the class of each element, even if the object's class extends
+    ArrayList<Color>. Elsewhere, as in a list of lists, only the object's class decides.
     """
 
     __slots__ = ()
@@ -122,9 +122,10 @@ class ContainerType(Signature):
 def parts_of(
     declaration: Declaration, declared: Signature, names: Callable[[Signature], bool]
 ) -> tuple[Signature, bool]:
-    """The collection as which Jackson takes an object of a subclass of one in a place of the type ``declared``.
+    """The collection type by which Jackson writes an object of a collection's subclass in a place of the type
+    ``declared``.
 
-    The second result: whether other elements are declared there than the class says. ``names`` says whether the values
+    The second result says whether the place declares other elements than the class. ``names`` says whether the values
     of a type are written with the names of their classes.
     """
     own = tuple(map(without_wildcards, element_types(declaration, declared)))
@@ -142,36 +143,36 @@ def parts_of(
 class Property:
     """A field of a class whose type arguments are known.
 
-    ``missing`` is the attribute's value if the bytes have none. It is not used if the Python class has a default.
+    ``missing`` is the attribute's value if the bytes have none, unless the Python class has a default.
     """
 
     name: str
     attribute: str
     type: Signature
     required: bool
-    #: Whether a new object has another value than null there.
+    #: Whether the field of a new object is not null.
     is_filled: bool
-    #: Further names under which it is read.
+    #: Further names under which the field is read.
     aliases: tuple[str, ...] = ()
-    #: Whether it is written also where it is null.
+    #: Whether the field is written even if it is null.
     writes_null: bool = False
     #: The field's name in Java.
     java_name: str = ""
 
     @property
     def is_written(self) -> bool:
-        """Whether it is written whatever its value is."""
+        """Whether the field is written whatever its value is."""
         return self.writes_null or self.type.name in PRIMITIVE_CODES
 
     @property
     def missing(self) -> Any:
-        """The value of Java's field if nothing was assigned."""
+        """The value of the field in Java before anything is assigned."""
         return ZEROS.get(self.type.name)
 
 
 @lru_cache(maxsize=1024)
 def without_wildcards(signature: Signature) -> Signature:
-    """The type as Jackson takes it: a wildcard is its upper bound."""
+    """The type as Jackson uses it: a wildcard becomes its upper bound."""
     if signature.wildcard == "super":
         return OBJECT
     if signature.component is not None:
@@ -208,14 +209,13 @@ def properties(
 
 
 def missing_values(declaration: Declaration, arguments: tuple[Signature, ...]) -> dict[str, Any]:
-    """By attribute that must be given: its value where no bytes have one."""
+    """By required attribute: its value if the bytes have none."""
     return {field.attribute: field.missing for field in _fields(declaration, arguments).values() if field.required}
 
 
 @lru_cache(maxsize=1024)
 def _fields(declaration: Declaration, arguments: tuple[Signature, ...]) -> dict[str, Property]:
-    """The class's fields by Java name. Of two of one name, which Java allows in a subclass, Jackson knows the
-    subclass's.
+    """The class's fields by Java name. If a subclass has a field with the same name, Jackson knows only that one.
     """
     found: dict[str, Property] = {}
     _collect(declaration, arguments, _required(declaration.python), _filled(declaration.python), found)
@@ -223,7 +223,7 @@ def _fields(declaration: Declaration, arguments: tuple[Signature, ...]) -> dict[
 
 
 def _annotated(field: Property, java_name: str, json: Json, written: Callable[[str], str]) -> Property:
-    """The property, as the annotations of Jackson describe it."""
+    """The property as Jackson's annotations describe it."""
     pattern, kind = json.patterns.get(java_name), field.type
     if pattern is not None:
         kind = in_pattern(kind, pattern, f"field {java_name}")
@@ -240,9 +240,9 @@ def _annotated(field: Property, java_name: str, json: Json, written: Callable[[s
 
 
 def in_pattern(declared: Signature, pattern: DatePattern, where: str) -> Signature:
-    """The type whose dates and times have that pattern: it itself, or the elements or values in it.
+    """The type with that pattern for its dates and times: for the type itself, or for its elements or values.
 
-    Raises ArgumentError for a type that has none, and where Java could not read the pattern back.
+    Raises ArgumentError for a type without any, and if Java could not read the pattern back.
     """
     if declared.component is not None or declared.name.startswith("["):
         return array_signature(in_pattern(declared_component(declared.name, declared), pattern, where))

@@ -1,8 +1,8 @@
 """Java's arrays: a varint of the length + 1 (0 is null), then the elements.
 
-The elements of a primitive array follow each other: int and long as zigzag varints, the others in their fixed
-size, little endian. The elements of an array of a final class, and arrays in an array, are without their class. Null
-is written as that class writes it. The elements of any other array have their class.
+The elements of a primitive array follow each other: int and long as zigzag varints, the others in their fixed size,
+little endian. The elements of an array of a final class, and the arrays in an array, carry no class. Null is written in
+the form of that class. The elements of any other array carry their class.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ PRIMITIVES = frozenset((*_FIXED, *_EACH))
 
 
 def _read_count(data: bytes, pos: int, size: int) -> tuple[int, int]:
-    """The number of elements of at least ``size`` bytes, checked against the bytes that are there; -1 for null."""
+    """The number of elements, each of at least ``size`` bytes, checked against the remaining bytes. -1 for null."""
     count, start = read_varint(data, pos)
     if (count - 1) * size > len(data) - start:
         raise Malformed(f"{count - 1} elements are announced, {len(data) - start} bytes are there", pos)
@@ -158,7 +158,7 @@ def _primitive_writer(component: str) -> Any:
     return write
 
 
-#: By primitive type: the bytes of a value of it.
+#: By primitive type: the function that writes a value.
 PRIMITIVE_BYTES: dict[str, Callable[[Any], bytes]] = {
     "boolean": boolean_bytes,
     "byte": byte_bytes,

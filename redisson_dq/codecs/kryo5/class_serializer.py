@@ -1,4 +1,4 @@
-"""The serializer of one Java class: its names, its form of null, and the functions that read and write its values."""
+"""The serializer of a Java class: its names, its form of null, and the functions that read and write its values."""
 
 from __future__ import annotations
 
@@ -14,21 +14,20 @@ __all__ = ["NO_SERIALIZER", "NULL_STRING", "NULL_ZERO", "ClassSerializer", "byte
 _Read = Callable[..., "tuple[Any, int]"]
 _Write = Callable[..., None]
 
-#: The form of null where the class is already known, as in a list whose elements are of one class. It is a byte
-#: that the class's own serializer reads as null. Classes without such a byte have a mark before every element: 00 for
-#: null, 01 for a value.
+#: The form of null if the class is already known, as in a list of elements of one class. Some serializers read a
+#: certain byte as null. Classes without such a byte have a mark before every element: 00 for null, 01 for a value.
 NULL_ZERO: Final = b"\0"
 NULL_STRING: Final = b"\x80"
 _NULL_MARK: Final = None
 
 
 class ClassSerializer:
-    """One Java class. ``read`` and ``write`` do a value's bytes, the class excluded.
+    """A Java class. ``read`` and ``write`` handle a value's bytes without its class.
 
-    ``tag`` is the byte of the class's id, for ids that Kryo itself gives. ``spelled`` is the name as it stands for any
-    other class. ``sizeless`` says that a value has no bytes
-    at all, ``final`` that the class is final in Java. ``generic`` says that ``read`` and ``write`` also take type
-    arguments. ``shared`` says that Kryo may refer back to a value. ``enum`` is a declared enum's class.
+    ``tag`` is the byte of the class's id, for ids that Kryo itself assigns. ``spelled`` is the encoded name of any
+    other class. ``sizeless`` means that a value has no bytes at all, ``final`` that the class is final in Java,
+    ``generic`` that ``read`` and ``write`` also take type arguments, and ``shared`` that Kryo may refer back to a
+    value. ``enum`` is a declared enum's class.
     """
 
     __slots__ = (
@@ -76,21 +75,21 @@ class ClassSerializer:
         self.enum: Any = python if python is not None and issubclass(python, Enum) else None
 
 
-#: Final classes that Kryo fails to make a serializer of: Java lets no library look at their fields.
+#: Final classes for which Kryo cannot make a serializer, because Java lets no library access their fields.
 NO_SERIALIZER = frozenset(("java.lang.StackTraceElement",))
 
 
 def check_serializer(name: str) -> None:
-    """Raises Unencodable for such a class as the type of a field or the component of an array.
+    """Raises Unencodable if the type of a field or the component of an array is one of these classes.
 
-    Kryo makes the serializer before it looks at the value, so null fails in Java as well.
+    Kryo makes the serializer before it looks at the value, so null fails in Java too.
     """
     if name in NO_SERIALIZER:
         raise Unencodable(f"{name} as the type of a field or an array, for which Java's Kryo makes no serializer")
 
 
 def byte_writer(to_bytes: Callable[[Any], bytes]) -> _Write:
-    """A function that writes the bytes which ``to_bytes`` makes of a value."""
+    """A function that writes the bytes that ``to_bytes`` makes of a value."""
 
     def write(value: Any, writer: Any) -> None:
         writer.out.extend(to_bytes(value))

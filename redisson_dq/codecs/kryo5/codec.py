@@ -1,5 +1,4 @@
-"""The codec itself. It handles flat values directly, and all others through a reader or a writer. Every fault becomes
-one error.
+"""The codec itself. It handles flat values directly, and all others through a reader or a writer.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from redisson_dq.errors import ArgumentError
 
 __all__ = ["Kryo5Codec"]
 
-#: How a LinkedHashMap begins that is the whole value.
+#: The first bytes of a LinkedHashMap that is the whole value.
 _MAP = b"\x01\0" + LINKED_HASH_MAP.spelled
 _ORDINARY = (STRINGS, _MAP)
 
@@ -50,18 +49,17 @@ class Kryo5Codec(Codec):
     redisson_dq.java    the type of the same name
     ==================  =======================================================================
 
-    The other way round, a value comes back as the plain type where that becomes the same Java type. Otherwise it comes
-    back as the type of redisson_dq.java. The bytes are those that Redisson writes for the same value, with two
-    exceptions. One is an enum's constant with a body that the declaration does not name, the other two wrappers around
-    one collection.
+    A value comes back as the plain Python type if that becomes the same Java type, otherwise as the type of
+    redisson_dq.java. The bytes are those that Redisson writes for the same value, with two exceptions: an enum constant
+    with a body that the declaration does not name, and two wrappers around one collection.
 
-    ``allowed_classes`` and ``references`` are the arguments of Java's
-    ``new Kryo5Codec(Set<String> allowedClasses, boolean useReferences)`` and must be the same on both sides.
-    The names are registered in their order, and with any, no other class is read or written. With references,
-    an object that occurs twice in a value comes back as one object, and values may contain themselves.
+    ``allowed_classes`` and ``references`` are the arguments of Java's ``new Kryo5Codec(Set<String> allowedClasses,
+    boolean useReferences)`` and must be the same on both sides. The names are registered in this order. If there are
+    any, no other class is read or written. With references, an object that occurs twice in a value comes back as one
+    object, and values may contain themselves.
 
-    ``redisson``: the version that the Java side has, such as ``"4.3"``, where that is not the newest. Before Redisson
-    4.7 a java.ConcurrentHashSet has other bytes, which later ones do not read. Both are read here.
+    ``redisson``: the version on the Java side, such as ``"4.3"``, if it is not the newest. Before Redisson 4.7 a
+    java.ConcurrentHashSet has other bytes, which later versions cannot read. Both forms are read here.
 
     Raises ArgumentError for a class that Redisson cannot have among the allowed ones. Raises EncodeError for any other
     type, and for values nested more than 200 deep. Raises DecodeError for bytes that are not one whole value, and for a
@@ -79,11 +77,11 @@ class Kryo5Codec(Codec):
         self._redisson = redisson
         self._reader: type[Reader] = ReferenceReader if references else Reader
         self._writer: type[Writer] = ReferenceWriter if references else Writer
-        #: By type: the function that gives the bytes of a whole value at once, or None.
+        #: By type: the function that returns the bytes of a whole value directly, or None.
         self._flat: dict[type, Callable[[Any], bytes | None]] = dict(self._writer.flat)
         if self._flat and not self._types.allowed:
             self._flat[list] = strings_bytes
-        #: Whether the classes of most values are named as they mostly are.
+        #: Whether the usual first bytes of a class name can be used.
         self._is_ordinary = list in self._flat
 
     def typed(self, type: Any) -> Codec[Any]:
@@ -134,7 +132,7 @@ class Kryo5Codec(Codec):
                     reader = self._reader(self._types, data)
                     value, end = reader.read_named(data, 0)
                 else:
-                    # Its class need not be looked for.
+                    # The class LinkedHashMap needs no lookup.
                     reader = self._reader(self._types, data)
                     reader.names.append(LINKED_HASH_MAP)
                     value, end = LINKED_HASH_MAP.read(data, len(_MAP), reader)
@@ -145,7 +143,7 @@ class Kryo5Codec(Codec):
                 if reader is None or not (reader.other or reader.streams or reader.references):
                     return value
                 if reader.references:
-                    # Of two equal texts or bytes Python may have one object.
+                    # In Python, equal texts or bytes may be one object.
                     return compared(value, data, self, reader.other or "Python has one object for two of Java")
                 other = reader.other or ("" if reader.streams is None else reader.streams.other)
                 return marked(value, other) if other else value

@@ -1,12 +1,12 @@
 """Lists and sets: how Kryo's CollectionSerializer lays them out.
 
-A collection is a flagged varint of its size + 1 (0 is null), then, for a sorted one, its comparator, then the elements.
-With the flag set all elements are of one class or null. It is written once (when it is null, every element is null
-and nothing follows). A boolean says whether there are nulls; the immutable lists and sets leave it out. The elements
-follow without their class. Without the flag each element has its class. An empty collection is 01.
+A collection is a flagged varint of its size + 1 (0 is null), then the comparator if it is sorted, then the elements. If
+the flag is set, all elements are of one class or null. The class is written once; if it is null, every element is null
+and nothing follows. A boolean says whether there are nulls (immutable lists and sets leave it out), and the elements
+follow without their class. If the flag is not set, each element carries its class. An empty collection is 01.
 
 A field's declared type may have type arguments (``arguments``, see :mod:`~redisson_dq.codecs.kryo5.generics`). Then
-elements of a final class are without it, and the flag says whether there are nulls.
+elements of a final class do not carry it, and the flag says whether there are nulls.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _Write = Callable[..., None]
 
 
 def collection_reader(java_name: str, kind: type, *, sorted_: bool = False, null_flag: bool = True) -> _Read:
-    """The reader of one collection class, which becomes ``kind``: a list class or a set class."""
+    """The reader of a collection class, whose values become ``kind``, a list class or a set class."""
     is_list, is_list_of, is_plain = issubclass(kind, list), issubclass(kind, ListOf), kind is list
 
     def read(data: bytes, pos: int, reader: ReaderProtocol, arguments: Arguments = ()) -> tuple[Any, int]:
@@ -51,7 +51,7 @@ def collection_reader(java_name: str, kind: type, *, sorted_: bool = False, null
             if arguments:
                 found = ordinary_strings(data, pos, reader, arguments)
             elif 0x81 < data[pos] < 0xC0 and reader.depth < MAX_DEPTH:
-                # All are of the class that follows the size. It says which of them may fit.
+                # All elements are of the class that follows the size.
                 byte = data[pos + 1]
                 if byte == 3:
                     found = ordinary_strings(data, pos, reader, ())
@@ -145,7 +145,7 @@ def _read_elements(
     count: int,
     has_null: bool,
 ) -> int:
-    """Elements of one class, without it."""
+    """Elements of one class, which they do not carry."""
     start = pos
     budget = None
     if has_null or not serializer.sizeless:
@@ -192,7 +192,7 @@ def _is_fieldless(serializer: ClassSerializer) -> bool:
 
 
 def read_comparator(data: bytes, pos: int, reader: ReaderProtocol) -> tuple[Comparator | None, int]:
-    """The comparator that is before the elements of a sorted collection or map."""
+    """The comparator that precedes the elements of a sorted collection or map."""
     comparator, end = reader.read_any(data, pos)
     if comparator is not None and not isinstance(comparator, Comparator):
         raise Malformed("a sorted collection with a comparator of its own", pos)
@@ -200,7 +200,7 @@ def read_comparator(data: bytes, pos: int, reader: ReaderProtocol) -> tuple[Comp
 
 
 def collection_writer(java_name: str, *, sorted_: bool = False, null_flag: bool = True) -> _Write:
-    """The writer of one collection class, from any Python collection."""
+    """The writer of a collection class, for any Python collection."""
     has_order = java_name in SORTED
     is_plain = null_flag and not has_order
 
@@ -212,7 +212,7 @@ def collection_writer(java_name: str, *, sorted_: bool = False, null_flag: bool 
             items = sorted_contents(value, java_name)
         elif type(value) is list:
             if is_plain and value:
-                # The first one says which of them may fit.
+                # The class of the first element decides which form is tried.
                 kind = type(value[0])
                 if kind is str and put_ordinary_strings(value, writer, arguments):
                     return
@@ -286,9 +286,9 @@ def collection_writer(java_name: str, *, sorted_: bool = False, null_flag: bool 
 
 
 def declared_writer(declaration: Declaration, write: _Write) -> _Write:
-    """The writer of a class that extends a collection, from that of the collection.
+    """The writer of a class that extends a collection, based on the collection's writer.
 
-    Kryo takes the type arguments of the class for those of the collection, whatever the class does with them.
+    Kryo uses the type arguments of the class as those of the collection, whatever the class does with them.
     """
     count = 2 if issubclass(declaration.python, dict) else 1
 
@@ -305,7 +305,7 @@ def declared_writer(declaration: Declaration, write: _Write) -> _Write:
 
 
 def with_contents_checked(java_name: str, write: _Write) -> _Write:
-    """The writer of a collection that some contents are refused in."""
+    """The writer of a collection that cannot have all contents."""
 
     def checked(value: Any, writer: WriterProtocol, *arguments: Arguments) -> None:
         check_contents(value, java_name)

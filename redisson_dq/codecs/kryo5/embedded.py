@@ -1,8 +1,8 @@
 """Objects that Redisson leaves to Kryo's JavaSerializer: Java serialization streams inside Kryo's bytes.
 
 These are the wrappers of java.util.Collections, EnumMap, addresses of java.net, and exceptions of every class. A
-JavaSerializer keeps one stream for the length of one Kryo value. Its first object begins with the stream's header, and
-the later ones refer back to it. Redisson has a JavaSerializer for each class, or for a class and its subclasses.
+JavaSerializer uses one stream for one Kryo value. The first object begins with the stream's header, and later ones
+refer back to it. Redisson has a JavaSerializer for each class, or for a class and its subclasses.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = [
 
 #: The classes of Python's own addresses.
 ADDRESSES: dict[type, str] = {IPv4Address: "java.net.Inet4Address", IPv6Address: "java.net.Inet6Address"}
-#: The classes that are not exceptions, and their streams. An empty sorted collection uses the stream of its superclass.
+#: The classes that are not exceptions, and their streams. An empty sorted collection uses its superclass's stream.
 STREAMS: dict[str, str] = {
     **{name: name.partition("$Empty")[0] for name in views.NAMES},
     EnumMap.java_name: EnumMap.java_name,
@@ -41,9 +41,9 @@ STREAMS: dict[str, str] = {
 }
 #: The stream of all exceptions.
 THROWABLE = "java.lang.Throwable"
-#: The binary name of a class, an array's among them.
+#: The binary name of a class or an array class.
 _NAME = re.compile(r"\[*[^\W\d][\w$]*(\.[^\W\d][\w$]*)*;?")
-#: A class file has no longer one.
+#: Class files have no longer names.
 _LONGEST_NAME = 0xFFFF
 #: The possible first bytes of a stream's later objects.
 _LATER = frozenset((OBJECT, REFERENCE))
@@ -80,7 +80,7 @@ def stream_reader(name: str, stream: str) -> Any:
 
 
 def exception_reader(name: str) -> Any:
-    """The reader of a class that is not declared. The class is an exception if the stream of exceptions follows."""
+    """The reader of an undeclared class. The class is an exception if the stream of exceptions follows."""
     read_exception = stream_reader(name, THROWABLE)
 
     def read(data: bytes, pos: int, reader: ReaderProtocol) -> tuple[Any, int]:
@@ -93,7 +93,7 @@ def exception_reader(name: str) -> Any:
 
 
 def may_be_exception(data: bytes, pos: int, reader: ReaderProtocol) -> bool:
-    """Whether the value at this position can be an exception. Only the stream shows that, not the class's name."""
+    """Whether the value at this position can be an exception, which only the stream shows, not the class's name."""
     if reader.last_header is None:
         reader.last_header = data.rfind(HEADER)
     return pos <= reader.last_header or _has_exceptions(reader)
@@ -104,7 +104,7 @@ def _has_exceptions(reader: ReaderProtocol) -> bool:
 
 
 def unreadable(name: str, offset: int) -> Malformed:
-    """The fault for a class that is not declared. If the text is no valid name, the bytes before it were misread."""
+    """The fault for an undeclared class. If the text is not a valid name, the bytes before it were misread."""
     if len(name) > _LONGEST_NAME or _NAME.fullmatch(name) is None:
         return Malformed(f"{shorten(repr(name), 120)} where the name of a Java class should be", offset)
     if name.startswith(("java.", "javax.", "sun.", "[")) or name == "null":

@@ -1,4 +1,4 @@
-"""Collections of a fixed size: those that hold nothing, and those that hold one element."""
+"""Collections of a fixed size: no elements, or one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _Write = Callable[..., None]
 
 
 def no_bytes(kind: type) -> tuple[_Read, _Write]:
-    """The reader and writer of ``Collections.emptyList()`` and its kin, which have no bytes."""
+    """The reader and writer of ``Collections.emptyList()`` and similar classes, whose values have no bytes."""
 
     def write(value: Any, _writer: WriterProtocol) -> None:
         if len(value):
@@ -28,7 +28,7 @@ def no_bytes(kind: type) -> tuple[_Read, _Write]:
 
 
 def only_empty(kind: Any, write: _Write) -> _Write:
-    """The writer of a class that holds nothing, written as other collections are."""
+    """The writer of a class without elements that is written like other collections."""
 
     def checked(value: Any, *rest: Any) -> None:
         if len(value):
@@ -45,7 +45,7 @@ def _only(value: Any) -> Any:
 
 
 def singleton(java_name: str, kind: type) -> tuple[_Read, _Write]:
-    """The reader and writer of ``Collections.singletonList(x)`` and ``singleton(x)``: x with its class."""
+    """The reader and writer of ``Collections.singletonList(x)`` and ``singleton(x)``: ``x`` with its class."""
 
     def read(data: bytes, pos: int, reader: ReaderProtocol) -> tuple[Any, int]:
         reader.enter(pos)

@@ -1,9 +1,9 @@
 """How Kryo uses the type arguments in a class's declaration.
 
-A field of type ``List<String>`` tells the list that its elements are Strings. As String is a final class, they stand
-without their class. Kryo passes the arguments on from a field to its collection, map or object, and from a collection
-to its elements. It does not pass them through anything else. When an object of a generic class is read or written with
-arguments, its type variables get their classes. They keep these classes for everything inside the object.
+A field of type ``List<String>`` tells the list that its elements are Strings. String is a final class, so they are
+written without their class. Kryo passes the arguments from a field to its collection, map or object, and from a
+collection to its elements, but through nothing else. When an object of a generic class is read or written with
+arguments, its type variables are bound to their classes, which applies to everything inside the object.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ __all__ = [
 Variable = tuple[str, str]
 #: The classes of the type variables, by Java name.
 Variables = dict[Variable, str]
-#: The variables of a reader or a writer outside of objects of generic classes.
+#: The variables outside of objects of generic classes.
 NO_VARIABLES: Variables = {}
 
 
 class Scope(Protocol):
-    """A reader or a writer, which knows the type variables of the object that it is in."""
+    """A reader or a writer, with the type variables of the current object."""
 
     variables: Variables
 
@@ -54,13 +54,13 @@ class Argument:
     name: str
     variable: Variable | None = None
     arguments: tuple[Argument, ...] = ()
-    dimensions: int = 0  # of an array of the variable; Kryo takes T[] for T, except in a field
+    dimensions: int = 0  # dimensions of an array of the variable; Kryo uses T[] as T, except in a field
     lower: bool = False  # of ``? super Order``
-    found: bool = False  # found by Kryo in the superclasses; it may belong to another variable
+    found: bool = False  # the class that Kryo finds in the superclasses; it may belong to another variable
 
     @property
     def is_open(self) -> bool:
-        """Whether a value in this place may be of another class. Java cannot write such a value."""
+        """Whether Java may have a value of another class in this place, which it then cannot write."""
         return self.variable is not None or self.lower or self.found
 
     def resolve(self, scope: Scope) -> str | None:
@@ -76,7 +76,7 @@ class Argument:
         return scope.final("[" * self.dimensions + component_code(found.name))
 
     def refuse_arrays(self, scope: Scope, most: int) -> None:
-        """Refuse an array of a variable of more than ``most`` dimensions, which Java reads as something else."""
+        """Refuse an array of a variable with more than ``most`` dimensions, which Java reads as something else."""
         if self.dimensions > most and self.final(scope) is not None:
             raise Unencodable(
                 f"an array of {self.resolve(scope)}, whose declaration names a type variable: Java's Kryo reads it as "
@@ -85,7 +85,7 @@ class Argument:
 
 
 Arguments = tuple[Argument, ...]
-#: The argument of ``List<String>``. There is only one such object, so a reader and a writer recognize it quickly.
+#: The argument of ``List<String>``: a single object, so that readers and writers recognize it quickly.
 STRING = Argument("java.lang.String")
 
 
@@ -97,7 +97,7 @@ def argument_of(signature: Signature, declaring: Declaration, of: Declaration) -
         return Argument(name, component.variable, dimensions=component.dimensions + (component.variable is not None))
     lower = signature.wildcard == "super"
     if signature.variable is None:
-        # For a wildcard Kryo takes the bound, without its arguments. It does so for a lower bound too.
+        # For a wildcard Kryo uses the bound without its arguments, even a lower bound.
         parts = () if signature.wildcard else signature.arguments
         arguments = tuple(argument_of(part, declaring, of) for part in parts)
         if signature.name == STRING.name and not lower:
@@ -110,7 +110,8 @@ def argument_of(signature: Signature, declaring: Declaration, of: Declaration) -
 
 
 def _resolve(variable: Variable, declaring: Declaration, of: Declaration, *, first: bool) -> Union[str, Variable]:
-    """GenericsUtil.resolveTypeVariable: the class that the classes from ``declaring`` down to ``of`` give it."""
+    """GenericsUtil.resolveTypeVariable: the class to which the classes from ``declaring`` down to ``of`` bind the
+    variable."""
     base, base_type = of.superclass, of.superclass_type
     if base is None or base_type is None or not base_type.arguments:
         return variable
@@ -128,7 +129,8 @@ def _resolve(variable: Variable, declaring: Declaration, of: Declaration, *, fir
 
 
 def generics_hierarchy(declaration: Declaration) -> list[list[Variable]]:
-    """Generics.GenericsHierarchy: each type parameter of the class and its superclasses, and its name in each."""
+    """Generics.GenericsHierarchy: each type parameter of the class and its superclasses, with its name in each of
+    them."""
     found = []
     current: Declaration | None = declaration
     while current is not None:
@@ -141,7 +143,7 @@ def generics_hierarchy(declaration: Declaration) -> list[list[Variable]]:
                     break
                 for parameter, argument in zip(lower.superclass.parameters, arguments, strict=False):
                     if argument.variable == chain[-1][1]:
-                        # Kryo goes on with this one, which no other argument of this class is.
+                        # Kryo continues with this variable, which differs from all other arguments of this class.
                         chain.append((lower.superclass.name, parameter))
                         break
                 lower = lower.superclass
@@ -151,7 +153,7 @@ def generics_hierarchy(declaration: Declaration) -> list[list[Variable]]:
 
 
 def bind(chains: list[list[Variable]], own: int, arguments: Arguments, scope: Scope) -> Variables | None:
-    """The variables as an object of ``own`` parameters with these arguments has them; None: as they are."""
+    """The variables inside an object with ``own`` parameters and these arguments. None: unchanged."""
     if not chains or not own <= len(arguments) <= len(chains):
         return None
     bound = dict(scope.variables)

@@ -67,7 +67,7 @@ _BYTE_ARRAY = ClassSerializer(
     "[B", scalars.read_byte_array, byte_writer(scalars.byte_array_bytes), null=NULL_ZERO, final=True
 )
 
-#: With their comparator before the elements.
+#: Classes with their comparator before the elements.
 _SORTED = frozenset(
     (
         *("java.util.TreeMap", "java.util.concurrent.ConcurrentSkipListMap"),
@@ -77,7 +77,8 @@ _SORTED = frozenset(
 
 
 def collection_subclass(declaration: Declaration) -> ClassSerializer:
-    """A class that extends a collection: its elements as those of that collection. Java leaves its own fields out."""
+    """A class that extends a collection, with elements written as in that collection. Java leaves its own fields
+    out."""
     sorted_ = declaration.extends in _SORTED
     if issubclass(declaration.python, dict):
         read = maps.map_reader(declaration.name, declaration.python, sorted_=sorted_)
@@ -170,12 +171,12 @@ _lock = threading.Lock()
 
 
 def same_exception_type(name: str) -> ClassSerializer:
-    """One serializer for all threads and calls: a collection whose elements share one is written in another form."""
+    """Always the same serializer, because a collection whose elements share one is written in another form."""
     with _lock:
         return _exception_types(name)
 
 
-#: By Java's name.
+#: By Java name.
 BY_NAME = _named_types()
 LINKED_HASH_MAP = BY_NAME["java.util.LinkedHashMap"]
 
@@ -205,13 +206,13 @@ BY_PYTHON_TYPE: dict[type, ClassSerializer] = {
 
 
 def int_name(value: int) -> str:
-    """The class that an int becomes, by its size."""
+    """The Java class that an int becomes, by its size."""
     if INT_MIN <= value <= INT_MAX:
         return INTEGER.name
     return _LONG.name if LONG_MIN <= value <= LONG_MAX else _BIG_INTEGER.name
 
 
-#: By Python type: the Java class that a value's own contents decide on.
+#: By Python type: the Java class, if it depends on the value.
 BY_VALUE: dict[type, Callable[[Any], str]] = {
     int: int_name,
     **dict.fromkeys((datetime, date, time, timedelta), java_time_name),
@@ -223,8 +224,8 @@ BY_VALUE: dict[type, Callable[[Any], str]] = {
 }
 
 
-#: Redisson gives these classes its own serializer, after it has registered the allowed classes with Kryo's. With
-#: one of these among them it cannot write at all on a JDK since 16, or not read its own bytes.
+#: Redisson sets its own serializers for these classes after it has registered the allowed classes with Kryo's. If one
+#: of these is allowed, Redisson cannot write at all on JDK 16 or later, or cannot read its own bytes.
 UNREGISTRABLE = frozenset(
     (
         *embedded.STREAMS,

@@ -1,8 +1,8 @@
 """``ConcurrentHashMap.newKeySet()``: a map with a value for each key since Redisson 4.7, a collection before.
 
-The new form is the map with its class, then the value that the set gives to each key, true. Redisson's serializer of
-it comes too late for registered classes: with allowed classes every Redisson has the form of a collection. Java
-writes that form and cannot read it, so it is read here and not written.
+The new form is the map with its class, then the value that the set stores for each key, true. Redisson's serializer for
+it is set too late for registered classes: with allowed classes, every Redisson writes the form of a collection, which
+Java cannot read back. So that form is read here and not written.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def key_set_reader(read_collection: _Read) -> _Read:
 
 
 def _begins_with_map(data: bytes, pos: int, reader: ReaderProtocol) -> bool:
-    """Whether the class of a map is next. An empty collection begins with the same byte, and ends there."""
+    """Whether the class of a map follows. An empty collection begins with the same byte, and ends there."""
     if reader.types.allowed or data[pos] != 1 or pos + 1 >= len(data):
         return False
     number, pos = read_varint(data, pos + 1)
@@ -63,7 +63,7 @@ def _begins_with_map(data: bytes, pos: int, reader: ReaderProtocol) -> bool:
 
 
 def write_key_set(value: Any, writer: WriterProtocol, _arguments: Arguments = ()) -> None:
-    """Writes the form that Java reads. Raises Unencodable where Java reads none: it fails at its own collections."""
+    """Write the form that Java reads. Raises Unencodable if Java reads neither form."""
     if not writer.types.key_sets_as_maps:
         raise Unencodable(
             "a ConcurrentHashMap.newKeySet(), which Java's Kryo cannot read back "

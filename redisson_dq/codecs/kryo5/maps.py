@@ -1,9 +1,9 @@
 """Maps: how Kryo's MapSerializer lays them out.
 
-A map is a varint of its size + 1, the comparator of a sorted one, then each key and value with its class.
+A map is a varint of its size + 1, the comparator if it is sorted, then each key and value with its class.
 
 A field's declared type may have type arguments (``arguments``, see :mod:`~redisson_dq.codecs.kryo5.generics`). Then
-keys and values of a final class are without it, and can always be null.
+keys and values of a final class do not carry it, and can always be null.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ _Read = Callable[..., "tuple[Any, int]"]
 _Write = Callable[..., None]
 
 _new_int = int.__new__
-#: The class Integer and a number of one byte: 0 to 63, then -64 to -1.
+#: The class Integer with a number of one byte: 0 to 63, then -64 to -1.
 _SMALL = tuple(bytes((2, number << 1 ^ number >> 31)) for number in (*range(64), *range(-64, 0)))
-#: The texts that were keys of maps lately, with their class, as most keys come again and again.
+#: Recent texts that were keys of maps, with their class, because most keys are repeated.
 _keys: dict[str, bytes] = {}
 _MOST_KEYS, _LONGEST_KEY = 1000, 32
 
 
 def map_reader(java_name: str, kind: type, *, sorted_: bool = False, nulls: bool = True) -> _Read:
-    """The reader of one map class, which becomes ``kind``, in the order of the bytes."""
+    """The reader of a map class, whose values become ``kind``, in the order of the bytes."""
 
     def read(data: bytes, pos: int, reader: ReaderProtocol, arguments: Arguments = ()) -> tuple[Any, int]:
         start = pos
@@ -65,7 +65,7 @@ def map_reader(java_name: str, kind: type, *, sorted_: bool = False, nulls: bool
         return made, pos
 
     def read_ordinary(data: bytes, pos: int, reader: ReaderProtocol, arguments: Arguments = ()) -> tuple[Any, int]:
-        """A map of up to 126 entries with texts for keys, as most maps are."""
+        """A map of up to 126 entries whose keys are texts, like most maps."""
         size, length = data[pos], len(data)
         depth = reader.depth + 1
         by_byte = reader.by_byte
@@ -139,7 +139,7 @@ def map_reader(java_name: str, kind: type, *, sorted_: bool = False, nulls: bool
         reader: ReaderProtocol,
         arguments: Arguments,
     ) -> tuple[Any, int]:
-        """The entries that are not in ``values`` yet, and all of them as a map."""
+        """Read the entries that are not in ``values`` yet, and return all of them as a map."""
         pairs = list(values.items())
         read_key, read_item = (_part_reader(reader, arguments, index, nulls) for index in (0, 1))
         if reader.references:
@@ -182,7 +182,7 @@ def _hash_checked(read: Callable[..., tuple[Any, int]], reader: ReaderProtocol) 
 def _part_reader(
     reader: ReaderProtocol, arguments: Arguments, index: int, nulls: bool
 ) -> Callable[..., tuple[Any, int]]:
-    """How a map's keys (0) or values (1) are read."""
+    """The reader of a map's keys (0) or values (1)."""
     if len(arguments) < 2:
         return reader.read_any
     nested = arguments[index].arguments
@@ -194,7 +194,7 @@ def _part_reader(
 
 
 def map_writer(java_name: str, *, sorted_: bool = False, nulls: bool = True) -> _Write:
-    """The writer of one map class, from a dict or Entries."""
+    """The writer of a map class, for a dict or Entries."""
 
     def write(value: Any, writer: WriterProtocol, arguments: Arguments = ()) -> None:
         depth = writer.depth + 1
@@ -249,7 +249,7 @@ def map_writer(java_name: str, *, sorted_: bool = False, nulls: bool = True) -> 
 
 
 def _key_bytes(text: str) -> bytes:
-    """A key that was not written lately."""
+    """A key that was not written recently."""
     data = b"\x03" + string_bytes(text)
     if len(text) <= _LONGEST_KEY:
         if len(_keys) >= _MOST_KEYS:

@@ -1,4 +1,4 @@
-"""Lists of ints without a declared type, as they mostly are: all of the class Integer, and none is null."""
+"""Lists of ints without a declared type, in their usual form: all of the class Integer, none null."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from redisson_dq.java.numbers import INT_MAX, INT_MIN
 
 __all__ = ["ordinary_ints", "put_ordinary_ints"]
 
-#: All of the class Integer, and none is null.
+#: All elements are of the class Integer, and none is null.
 _INTEGERS = b"\x02\0"
 
 
 def ordinary_ints(data: bytes, pos: int, reader: ReaderProtocol) -> tuple[list[Any], int] | None:
-    """A list of up to 62 Integers, from bytes that begin with such a size and with the class Integer.
+    """A list of up to 62 Integers, from bytes that begin with its size and the class Integer.
 
-    None for any other list: nothing was read then.
+    None for any other list, of which nothing is read then.
     """
     count = data[pos] - 0x81
     start = pos + 3
@@ -39,7 +39,7 @@ def ordinary_ints(data: bytes, pos: int, reader: ReaderProtocol) -> tuple[list[A
 
 
 def put_ordinary_ints(values: list[Any], writer: WriterProtocol) -> bool:
-    """Write a list of ints of 32 bits. False for any other, of which nothing is written then."""
+    """Write a list of ints of 32 bits. False for any other list, of which nothing is written then."""
     if writer.references or writer.types.allowed or writer.depth >= MAX_DEPTH:
         return False
     out = writer.out

@@ -1,9 +1,9 @@
 """Objects of declared classes: how Kryo's FieldSerializer, RecordSerializer and EnumSerializer lay them out.
 
-An object is its fields, one after the other, sorted by name over the class and its superclasses. Of two fields with one
-name the subclass's comes first. A field of a primitive type is its value. A field of a final class is the value without
-its class, and null as that class has it. Any other field is the value with its class. A record's components are the
-same, without type arguments. An enum constant is a varint of its ordinal + 1 (0 is null).
+An object is its fields, one after the other, sorted by name over the class and its superclasses. Of two fields with the
+same name, the subclass's comes first. A field of a primitive type is its value. A field of a final class is the value
+without its class, with null in the form of that class. Any other field is the value with its class. A record's
+components are the same, without type arguments. An enum constant is a varint of its ordinal + 1 (0 is null).
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _PRIMITIVE_READERS: dict[str, _Read] = {
 
 
 def is_generic(declaration: Declaration) -> bool:
-    """Whether type arguments can matter to the class's objects."""
+    """Whether type arguments can affect the class's objects."""
     return declaration.kind == "class" and bool(generics_hierarchy(declaration))
 
 
@@ -82,7 +82,7 @@ def _fields(declaration: Declaration) -> list[tuple[str, Argument]]:
 
 
 def object_reader(declaration: Declaration, types: TypesProtocol) -> _Read:
-    """The reader of a declared class's objects. Raises ArgumentError for a declaration that names no Java type."""
+    """The reader of a declared class's objects. Raises ArgumentError if an annotation is not a Java type."""
     steps = [_step_reader(attribute, declared, types) for attribute, declared in _fields(declaration)]
     java_names = {field.attribute: field.name for field in declaration.all_fields}
     class_name = declaration.name
@@ -118,7 +118,7 @@ def object_reader(declaration: Declaration, types: TypesProtocol) -> _Read:
 
 
 def _erased(declared: Argument, types: TypesProtocol) -> Argument:
-    """The field's own class in place of a variable, if that class is final: Kryo asks for no other then."""
+    """The field's own class instead of a variable, if that class is final: then Kryo uses no other."""
     if declared.variable is None or types.final(declared.name) is None:
         return declared
     return Argument(declared.name)
@@ -155,19 +155,18 @@ def _step_reader(attribute: str, declared: Argument, types: TypesProtocol) -> St
 
 
 def spelled_mostly(declared: Argument, types: TypesProtocol) -> bytes:
-    """How Kryo spells the class that most values of a field have; empty if that is not known."""
+    """The encoded class of most values of a field. Empty if it is not known."""
     name = MOSTLY.get(declared.name, "" if declared.arguments else declared.name)
     return b"" if types.references or types.allowed or not name else ascii_name(name)
 
 
 def _open_check(declared: Argument) -> tuple[Callable[[Any, int], None] | None, set[type]]:
-    """The check of a value in a field of a class that is not final; and the types that pass it in any case.
+    """The check of a value in a field whose class is not final, and the types that always pass it.
 
-    Its value's class is in the bytes, and must be one of that field's. Otherwise the bytes are out of step with the
-    declaration.
+    The value's class is in the bytes, and must fit the field. Otherwise the bytes do not match the declaration.
     """
     name = declared.name
-    # Kryo may take another type for that of a variable, and Java puts in whatever is there.
+    # Kryo may resolve a variable to another type, and Java assigns the value without a check.
     if name == "java.lang.Object" or declared.variable is not None or declared.found:
         return None, set()
     fits = {type(None)}
@@ -212,7 +211,7 @@ def object_writer(declaration: Declaration, types: TypesProtocol) -> _Write:
 
     @functools.lru_cache(maxsize=64)
     def writer_of(arguments: tuple[Signature, ...]) -> _Write:
-        """The writer where the class has these type arguments."""
+        """The writer for a class with these type arguments."""
         places = field_places(declaration, arguments)
         placed = [_placed_step(step, places[step.attribute]) for step in steps]
         return writing_function(placed, class_name=declaration.name, raise_in_field=raise_in_field)
@@ -264,7 +263,7 @@ def _step_writer(attribute: str, declared: Argument, types: TypesProtocol) -> St
             return Step(attribute, is_open=True, arguments=arguments)
 
     def write(value: Any, writer: WriterProtocol) -> None:
-        # Kryo does not see the argument that a class further up gives, and takes that of an object further out.
+        # Kryo does not see the argument that a superclass sets, and uses that of an enclosing object.
         now = declared.final(writer)
         if value is not None:
             declared.refuse_arrays(writer, 1)
@@ -277,7 +276,7 @@ def _step_writer(attribute: str, declared: Argument, types: TypesProtocol) -> St
 
 
 def _bound_reader(declaration: Declaration, read: _Read) -> _Read:
-    """The reader of an object that may be given the type arguments of its class."""
+    """The reader of objects whose class may have type arguments."""
     chains, own = generics_hierarchy(declaration), len(declaration.parameters)
 
     def read_bound(data: bytes, pos: int, reader: ReaderProtocol, arguments: Arguments = ()) -> tuple[Any, int]:
@@ -323,7 +322,8 @@ def enum_reader(declaration: Declaration) -> _Read:
 
 
 def body_reader(declaration: Declaration) -> _Read:
-    """The reader of constants with a body whose class the declaration does not name: the enum's is written."""
+    """The reader of constants with a body that the declaration does not name. They are written with the enum's
+    class."""
     read = enum_reader(declaration)
 
     def read_body(data: bytes, pos: int, reader: ReaderProtocol) -> tuple[Any, int]:

@@ -1,7 +1,7 @@
-"""The reader, the writer and the classes of one configuration, as the functions of single classes see them.
+"""The reader, the writer and the classes of a configuration, as the functions of single classes see them.
 
 The reader and the writer look up the functions of each class, and these functions call the reader and the writer. So
-the functions know them by their protocols alone, and imports form no circle.
+the functions know them only by their protocols, and imports form no cycle.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reading Kryo's bytes: classes, and the counts that bound nested values."""
+"""Reads Kryo's bytes: classes, and the counts that limit nested values."""
 
 from __future__ import annotations
 
@@ -43,33 +43,33 @@ _FLAT: dict[int, _Read] = {
 class Reader:
     """The state of reading one value: the classes named so far, the depth, the elements without bytes.
 
-    ``variables`` are the type variables that are known where it is (see generics). ``streams`` and ``last_header`` are
-    about the Java serialization streams among the bytes, if there are any (see embedded).
+    ``variables`` are the type variables of the current object (see generics). ``streams`` and ``last_header`` belong to
+    the Java serialization streams inside the bytes, if there are any (see embedded).
     """
 
     references = False
-    #: Whether all values are read by the methods here, which count them.
+    #: Whether every value must be read by the methods here, which count it.
     is_counting = False
-    #: By the byte of its class: how null and the values of the classes that have an id are read.
+    #: By the byte of the class: the function that reads null, or a value of a class with an id.
     by_byte: tuple[_Read | None, ...] = tuple(map(_FLAT.get, range(256)))
-    # Few values need these, so they are not set for each.
+    # Few values need these, so they are class attributes.
     streams: ReadState | None = None
-    #: Why the value is not written to the same bytes, if that is so.
+    #: Why the value would be written to other bytes. Empty if it would not.
     other = ""
     last_header: int | None = None
     _sizeless = 0
     depth = 0
     variables = NO_VARIABLES
-    #: How many objects there were so far; counted only where one can be referred to (see ReferenceReader).
+    #: The number of objects so far, counted only if they can be referred to (see ReferenceReader).
     size = 0
 
     def __init__(self, types: Types, data: bytes) -> None:
         self.types = types
-        #: An ASCII string goes on to the next byte with its top bit set: ``find(1, pos)``. ``text`` has its characters.
+        #: An ASCII string ends at the next byte with its top bit set: ``find(1, pos)``. ``text`` has its characters.
         self.find = data.translate(TOP_BITS).find
         self.text = data.translate(WITHOUT_TOP_BIT).decode("ascii")
         self.spelled = types.spelled()
-        #: The declared classes of which an object was read, in the order of their first one.
+        #: The declared classes whose objects were read, in the order of their first object.
         self.seen: dict[str, None] = {}
         self.names: list[ClassSerializer | str] = []
 
@@ -93,11 +93,11 @@ class Reader:
         return self.read_named(data, pos, arguments)
 
     def read_named(self, data: bytes, pos: int, arguments: Arguments = ()) -> tuple[Any, int]:
-        """A class and a value of it, or null, if the class does not have its own byte."""
+        """A class without a byte of its own and a value of it, or null."""
         serializer: Any = None
         end = pos + 2
         if data[pos] == 1 and (number := data[pos + 1]) < 0x80:
-            # A class that was named before in this value, or in another one.
+            # The class was named before, in this value or in another one.
             names = self.names
             if number < len(names):
                 serializer = names[number]
@@ -113,7 +113,7 @@ class Reader:
         return serializer.read(data, end, self)
 
     def _read_any(self, data: bytes, pos: int, arguments: Arguments) -> tuple[Any, int]:
-        """A class that is read for the first time or is unknown, and a value of it, or null."""
+        """A class that is unknown or read for the first time, and a value of it, or null."""
         serializer, end = self._serializer_or_name(data, pos)
         if not isinstance(serializer, ClassSerializer):
             serializer = self._unknown(serializer, data, pos, end)
@@ -142,24 +142,24 @@ class Reader:
         return self.read_value(serializer, data, pos, arguments)
 
     def register(self, value: Any) -> None:
-        """Name the object that is being read, before its content is read, which may refer back to it."""
+        """Register the object being read before its content, which may refer back to it."""
 
     def read_class(self, data: bytes, pos: int) -> tuple[ClassSerializer | None, int]:
         """A class, or None for null.
 
-        A named class is 01 and a number; numbers count from 0 within a value. The first time the name follows
-        as a string, later the number is alone.
+        A named class is 01 and a number; numbers count from 0 within a value. The name follows as a string the first
+        time.
         """
         found, end = self._serializer_or_name(data, pos)
         return (found if isinstance(found, ClassSerializer) else self._unknown(found, data, pos, end)), end
 
     def read_class_name(self, data: bytes, pos: int) -> tuple[str | None, int]:
-        """The name of a class, which may be any; None for null."""
+        """The name of any class. None for null."""
         found, pos = self._serializer_or_name(data, pos)
         return (found.name if isinstance(found, ClassSerializer) else found), pos
 
     def java_class(self, name: str) -> JavaClass:
-        """The Class of that name: one object for all its places, as two bytes may name it again."""
+        """The Class of that name: one object for all occurrences, because two bytes may repeat the name."""
         return self._classes.get(name) or self._classes.setdefault(name, JavaClass(name))
 
     def _serializer_or_name(self, data: bytes, pos: int) -> tuple[ClassSerializer | str | None, int]:
@@ -176,7 +176,7 @@ class Reader:
             return names[number], pos
         if number > len(names):
             raise Malformed(f"class number {number} has no name yet", start)
-        # Most names were read before: as bytes they need not become a text again.
+        # Most names were read before. They are found by their bytes, without decoding.
         spelled = data[pos : self.find(1, pos) + 1]
         known = self.spelled.get(spelled)
         if known is not None:
@@ -194,7 +194,7 @@ class Reader:
         return found, end
 
     def _unknown(self, name: str | None, data: bytes, start: int, end: int) -> ClassSerializer | None:
-        """An undeclared class, named from ``start`` to ``end``, which can only be an exception; or null."""
+        """An undeclared class, named from ``start`` to ``end``, and its value. It can only be an exception, or null."""
         if name is None:
             return None
         if not may_be_exception(data, end, self):
@@ -211,18 +211,19 @@ class Reader:
         return self.types.named(name) or name
 
     def enter(self, pos: int) -> None:
-        """Go one collection deeper; the caller lowers ``depth`` when it is read."""
+        """Go one level deeper. The caller decrements ``depth`` after reading the collection."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise Malformed(TOO_DEEP, pos)
 
     def check_count(self, count: int, data: bytes, pos: int) -> None:
-        """Refuse a number of elements for which there are not enough bytes."""
+        """Refuse a number of elements that the remaining bytes cannot hold."""
         if count > len(data) - pos:
             raise Malformed(f"{count} elements are announced, {len(data) - pos} bytes are there", pos)
 
     def spend(self, count: int, pos: int) -> Budget | None:
-        """Account for elements that take no bytes, and for their places. What may take their memory is returned."""
+        """Account for elements that take no bytes, and for their slots. Returns the budget for the elements
+        themselves."""
         self._sizeless += count
         if self._sizeless > MAX_SIZELESS:
             raise Malformed(TOO_MANY_SIZELESS, pos)
@@ -237,7 +238,7 @@ class Reader:
             self._hashes.check(keys, pos, kind)
 
     def check_hash(self, size: int, pos: int) -> None:
-        """Refuse keys or elements of this many objects in all when their hashes would take too long."""
+        """Refuse keys or elements that consist of this many objects if computing their hashes would take too long."""
 
 
 _MAX_HASHED = 100_000
@@ -249,18 +250,18 @@ _UNREAD = object()
 class ReferenceReader(Reader):
     """A reader of bytes that were written with ``references=True``.
 
-    Before an object comes a varint: 1 for one that follows, n + 2 for the n-th that was there already. It is 0 for
-    null where there can be one.
+    A varint precedes each object: 1 for a new object, n + 2 for the n-th object so far, and 0 for null where it is
+    possible.
     """
 
     references = True
-    #: A mark is between a value and its class.
+    #: There is a mark between a class and its value.
     by_byte = (None,) * 256
 
     def __init__(self, types: Types, data: bytes) -> None:
         super().__init__(types, data)
         self._hashed = 0
-        #: By number: how many objects each holds if every reference is followed.
+        #: By number: how many objects each one contains if every reference is followed.
         self._sizes: list[int] = []
         self._objects: list[Any] = []
         self._open: list[int] = []
@@ -324,7 +325,7 @@ class ReferenceReader(Reader):
         return value, end
 
     def check_hash(self, size: int, pos: int) -> None:
-        # One that holds the same object twice, which does so too ..., takes time without end.
+        # If an object contains the same object twice, and that one does so too, and so on, this would never end.
         self._hashed += size
         if self._hashed > _MAX_HASHED + 10 * len(self._objects):
             raise Malformed("the same objects are referred to too often in keys or elements of a set", pos)
@@ -334,7 +335,7 @@ class ReferenceReader(Reader):
 
 
 class CountingReader(Reader):
-    """A reader that takes the memory of each value that it reads from a budget."""
+    """A reader that charges each value to a budget."""
 
     is_counting = True
     by_byte = (None,) * 256
@@ -357,7 +358,7 @@ class CountingReader(Reader):
 
 
 class CountingReferenceReader(ReferenceReader):
-    """As :class:`CountingReader`, with references."""
+    """:class:`CountingReader` with references."""
 
     is_counting = True
 
@@ -386,6 +387,6 @@ class CountingReferenceReader(ReferenceReader):
     ) -> tuple[Any, int]:
         value, end = super()._read_marked(serializer, mark, data, pos, arguments)
         if mark == 1:
-            # Each object inside has its own mark.
+            # Each inner object has its own mark.
             self._budget.made(value, pos, depth=1)
         return value, end

@@ -1,8 +1,8 @@
-"""The values that hold no others: how Kryo's serializers write each and read it back.
+"""The values that contain no others, as Kryo's serializers write and read them.
 
-A ``read_*`` function takes the bytes, a position and the reader (which these do not need) and gives the value
-and the next position. A ``*_bytes`` function gives the value's bytes without its class. Kryo writes Short,
-Character, Float and Double in little endian, the bytes of BigInteger and BigDecimal in big endian.
+A ``read_*`` function takes the bytes, a position and the reader (unused here), and returns the value and the next
+position. A ``*_bytes`` function returns the value's bytes without its class. Kryo writes Short, Character, Float and
+Double in little endian, the bytes of BigInteger and BigDecimal in big endian.
 """
 
 from __future__ import annotations
@@ -206,7 +206,7 @@ def big_decimal_bytes(value: Decimal) -> bytes:
     return varint(len(raw) + 1) + raw + integer_bytes(scale)
 
 
-# The fields of declared classes and the elements of arrays that are primitive: plain Python values.
+# Primitive fields of declared classes and primitive elements of arrays are plain Python values.
 
 
 def read_plain_long(data: bytes, pos: int, _: object = None) -> tuple[int, int]:
@@ -232,6 +232,6 @@ def read_plain_float(data: bytes, pos: int, _: object = None) -> tuple[float, in
 
 
 def _two_complement(value: Any) -> bytes:
-    """The fewest bytes that hold the number and its sign, as ``BigInteger.toByteArray`` gives."""
+    """The fewest bytes that hold the number and its sign, as from ``BigInteger.toByteArray``."""
     bits: int = (value if value >= 0 else ~value).bit_length()
     return int.to_bytes(value, bits // 8 + 1, "big", signed=True)

@@ -1,10 +1,10 @@
 """Straight-line code for the objects of one declared class (see :mod:`redisson_dq.codecs.straight`).
 
-Each field has a step, a function of :mod:`~redisson_dq.codecs.kryo5.objects` that does all that can be there. Before
-the step there may be a shortcut: lines for the ordinary values of a type, such as a text that is ASCII. Whatever else
-is there, and whatever is wrong, goes to the step. So a shortcut raises nothing of its own, and without all
-shortcuts the values, the bytes and the errors are the same. The types with a shortcut are those of the fields of the
-object in the benchmark of the codecs. It shows what they are worth; a shortcut for another type needs a row there.
+Each field has a step, a function of :mod:`~redisson_dq.codecs.kryo5.objects` that handles every possible value. A
+shortcut may precede the step: code for the ordinary values of a type, such as an ASCII text. All other values, invalid
+ones included, go to the step. So a shortcut raises nothing itself, and values, bytes and errors are the same without
+any shortcut. The types with a shortcut are those of the object in the codec benchmark, which shows what they are worth.
+A shortcut for another type needs a row there.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, Long
 
 __all__ = ["MOSTLY", "READ_SHORTCUTS", "WRITE_SHORTCUTS", "Step", "reading_function", "writing_function"]
 
-#: By Java type of the field: how an ordinary value is read. ``{value}`` is the variable that gets it. ``else`` follows.
+#: By Java type of the field: the code that reads an ordinary value into the variable ``{value}``. ``else`` follows.
 READ_SHORTCUTS: dict[str, str] = {
     "int": """
         byte = data[pos]
@@ -47,7 +47,7 @@ READ_SHORTCUTS: dict[str, str] = {
             {value} = new_int(Long, byte >> 1 ^ -(byte & 1))
             pos += 2
     """,
-    # More than one byte up to the one with its top bit set: no ASCII string begins with that byte.
+    # There is more than one byte up to the one with its top bit set: no ASCII string begins with such a byte.
     "java.lang.String": """
         end = find(1, pos) + 1
         if end > pos + 1:
@@ -56,13 +56,13 @@ READ_SHORTCUTS: dict[str, str] = {
     """,
 }
 
-#: The class of most values of a field of this type. Of a declared class it is that class.
+#: The class of most values in a field of this type. For a declared class, it is that class.
 MOSTLY: dict[str, str] = {
     **dict.fromkeys(("java.lang.Iterable", "java.util.Collection", "java.util.List"), "java.util.ArrayList"),
     "java.util.Set": "java.util.HashSet",
     "java.util.Map": "java.util.LinkedHashMap",
 }
-#: How a value of that class is read where its name stands for the first time. ``else`` follows.
+#: The code that reads a value of that class if its name occurs for the first time. ``else`` follows.
 _MOSTLY_READ = """
         names = reader.names
         count = len(names)
@@ -74,10 +74,10 @@ _MOSTLY_READ = """
             names.append(found)
             {value}, end = found.read(data, pos + {length}, reader{arguments})
 """
-#: The names of this many classes have their bytes ready, each with every number that it can have.
+#: For this many named classes, the bytes are prepared, for each number that a class can have.
 _FEW_NAMES = 8
 
-#: By Java type of the field: how an ordinary ``item`` is written. ``else`` follows.
+#: By Java type of the field: the code that writes an ordinary ``item``. ``else`` follows.
 WRITE_SHORTCUTS: dict[str, str] = {
     "int": f"""
         if type(item) is int and {INT_MIN} <= item <= {INT_MAX}:
@@ -127,12 +127,12 @@ _KNOWN: dict[str, Any] = {
 
 @attrs.frozen
 class Step:
-    """One field: its attribute, the step, and the Java type whose shortcut is before it, if there is one.
+    """A field: its attribute, its step, and the Java type of its shortcut, if there is one.
 
-    With ``is_open`` the value has its class, and there is no step. The reader or the writer itself does it,
-    with the ``arguments`` of the field's type. ``mostly`` is how Kryo spells the class that most such values have.
-    ``check`` makes sure that a value that was read may be there; the types in ``fits`` always may. ``place`` makes a
-    value that is written one of the field's type, unless its type is in ``fits``.
+    If ``is_open``, the value carries its class, and there is no step: the reader or writer handles it, with the
+    ``arguments`` of the field's type. ``mostly`` is the encoded class of most such values. ``check`` checks that a
+    value fits the field, unless its type is in ``fits``. ``place`` converts a value to be written to the field's type,
+    unless its type is in ``fits``.
     """
 
     attribute: str
@@ -159,9 +159,10 @@ def reading_function(
 ) -> Callable[..., tuple[Any, int]]:
     """The function that reads an object's fields and makes it.
 
-    ``new`` makes the object before its fields are read. Then ``complete`` fills it, or else makes it. It takes the
-    values as a dict, or each by its name. With ``is_made_by_init`` it is a class of which a call makes an object and
-    calls ``__init__``, and nothing else. The last two functions raise the error of a field, and of making the object.
+    ``new`` makes the object before its fields are read; then ``complete`` fills it. Without ``new``, ``complete`` makes
+    the object. It takes the values as a dict, or as keyword arguments. With ``is_made_by_init`` it is a class whose
+    call only makes an object and calls ``__init__``. The last two functions raise the error of a field, and of making
+    the object.
     """
     names: dict[str, Any] = {"MAX_DEPTH": MAX_DEPTH, "TOO_DEEP": TOO_DEEP, "Malformed": Malformed, **_KNOWN}
     names.update(class_name=class_name, new=new, complete=complete)
@@ -199,7 +200,7 @@ def reading_function(
         pairs = ", ".join(f"{step.attribute!r}: value_{number}" for number, step in enumerate(steps))
         values = f"**{{{pairs}}}" if by_keyword else f"{{{pairs}}}"
     if is_made_by_init:
-        # The steps of calling a class, without the way through C.
+        # The same as calling the class, without the detour through C.
         lines += [
             "        instance = new_object(complete)",
             f"        if complete.__init__(instance, {values}) is not None:",
@@ -237,7 +238,7 @@ def _reading_lines(step: Step, number: int) -> list[str]:
 def writing_function(
     steps: Sequence[Step], *, class_name: str, raise_in_field: Callable[..., Any]
 ) -> Callable[..., None]:
-    """The function that writes an object's fields. ``raise_in_field`` raises the error of one of them."""
+    """The function that writes an object's fields. ``raise_in_field`` raises the error of a field."""
     names: dict[str, Any] = {"MAX_DEPTH": MAX_DEPTH, "raise_in_field": raise_in_field, **_KNOWN}
     lines = [
         "def write(value, writer):",

@@ -1,6 +1,6 @@
-"""Lists of texts, as most lists are: read and written at once.
+"""Lists of texts, the most common lists, read and written directly.
 
-A list that is the whole value needs no reader and no writer, nor the state that they keep.
+A list that is the whole value needs neither a reader nor a writer.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from redisson_dq.codecs.kryo5.wire import (
 
 __all__ = ["STRINGS", "list_of_strings", "ordinary_strings", "put_ordinary_strings", "strings_bytes"]
 
-#: How an ArrayList begins that is the whole value.
+#: The first bytes of an ArrayList that is the whole value.
 STRINGS = b"\x01\0" + ascii_name("java.util.ArrayList")
 
 _STR = {str}
-#: All of the class String, and none is null.
+#: All elements are of the class String, and none is null.
 _ALL = b"\x03\0"
 
 
 def strings_bytes(values: list[Any]) -> bytes | None:
-    """The bytes of a list of texts; None for any other. O(size)."""
+    """The bytes of a list of texts. None for any other list. O(size)."""
     if set(map(type, values)) != _STR:
         return None
     parts = [STRINGS, varint_flag(True, len(values) + 1), _ALL]
@@ -43,7 +43,7 @@ def strings_bytes(values: list[Any]) -> bytes | None:
 
 
 def list_of_strings(data: bytes) -> list[str] | None:
-    """A list of up to 62 texts that are ASCII, of bytes that begin with ``STRINGS``; None for any other. O(size)."""
+    """A list of up to 62 ASCII texts, from bytes that begin with ``STRINGS``. None for any other list. O(size)."""
     pos = len(STRINGS)
     try:
         count = (data[pos] & 0x7F) - 1
@@ -59,7 +59,7 @@ def list_of_strings(data: bytes) -> list[str] | None:
 def ordinary_strings(
     data: bytes, pos: int, reader: ReaderProtocol, arguments: Arguments
 ) -> tuple[list[Any], int] | None:
-    """A list of up to 62 texts; None for any other, of which nothing was read then."""
+    """A list of up to 62 texts. None for any other list, of which nothing is read then."""
     count = (data[pos] & 0x7F) - 1
     pos += 1
     if arguments:
@@ -73,14 +73,14 @@ def ordinary_strings(
         return None
     try:
         return _read(data, pos, count, reader.find, reader.text, reader)
-    except Malformed:  # which does not tell its place yet
+    except Malformed:  # which does not have its index yet
         return None
 
 
 def _read(
     data: bytes, pos: int, count: int, find: Callable[..., int], text: str, reader: ReaderProtocol | None
 ) -> tuple[list[Any], int]:
-    """Reads this many texts. Without a reader only those before the first that is not ASCII, or is long, or null."""
+    """Read ``count`` texts. Without a reader, stop at the first one that is not ASCII, is long, or is null."""
     values: list[Any] = []
     for _ in range(count):
         first = data[pos]
@@ -98,7 +98,7 @@ def _read(
 
 
 def put_ordinary_strings(values: list[Any], writer: WriterProtocol, arguments: Arguments) -> bool:
-    """Write a list of texts, as most lists are. False for any other, of which nothing is written then."""
+    """Write a list of texts. False for any other list, of which nothing is written then."""
     if (arguments and arguments[0] is not STRING) or writer.references or writer.depth >= MAX_DEPTH:
         return False
     out = writer.out

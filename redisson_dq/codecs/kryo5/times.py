@@ -1,8 +1,8 @@
 """Dates and times: how Kryo's TimeSerializers and DateSerializer lay them out.
 
-Where Kryo "optimizes for positive numbers", a varint has no zigzag. A negative number then takes all the bytes of a
-varint. The ``read_*`` and ``*_bytes`` functions have the form of those of the scalars. Numbers that no Java object
-holds raise ValueError in :mod:`redisson_dq.java.times`; :func:`_checked` makes it a Malformed.
+Where Kryo "optimizes for positive numbers", a varint has no zigzag, and a negative number takes all the bytes of a
+varint. The ``read_*`` and ``*_bytes`` functions have the form of those for scalars. Numbers that no Java object can
+hold raise ValueError in :mod:`redisson_dq.java.times`; :func:`_checked` turns it into a Malformed.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def _read_offset_date_time(data: bytes, pos: int) -> tuple[Any, int]:
 
 
 def _read_zoned_date_time(data: bytes, pos: int) -> tuple[Any, int]:
-    """Kryo does not write the offset. If a zone has the same hour twice, Java takes the first, and so does this
+    """Kryo does not write the offset. If a zone has the same hour twice, Java uses the first, and so does this
     function.
     """
     local, pos = _read_local(data, pos)
@@ -130,7 +130,7 @@ def _zoned_date_time_bytes(value: datetime | FarTime) -> bytes:
     try:
         is_read = _offset_in(zone, _local(value)) == time_numbers.offset_of(value)
     except ValueError:
-        is_read = True  # its rules are not known on this machine
+        is_read = True  # this machine does not know the zone's rules
     if not is_read:
         raise Unencodable(f"Kryo does not write a time's offset, and Java reads another one in {zone}: send it in UTC")
     return _local_bytes(value) + string_bytes(zone)
@@ -141,7 +141,7 @@ def _local(value: datetime | FarTime) -> datetime | FarTime:
 
 
 def _offset_in(zone: str, local: datetime | FarTime) -> int:
-    """The seconds of the offset that a zone, or an offset as zone, has at a local time."""
+    """The offset in seconds of a zone, or of an offset used as a zone, at a local time."""
     fixed = zones.fixed_offset(zone)
     if fixed is not None:
         return fixed
@@ -150,7 +150,7 @@ def _offset_in(zone: str, local: datetime | FarTime) -> int:
         raise ValueError(f"the time zone {zone[:80]!r} is not known on this machine")
     if isinstance(local, FarTime):
         year, *rest = local.parts[:6]
-        local = datetime(2000 + year % 400, *rest)  # a year in Python's range, leap or not like this one
+        local = datetime(2000 + year % 400, *rest)  # a year in Python's range that is a leap year if this one is
     offset = info.utcoffset(local)
     return round(offset.total_seconds()) if offset is not None else 0
 
@@ -269,8 +269,7 @@ def _calendar_bytes(value: calendars.GregorianCalendar) -> bytes:
     return string_bytes(value.zone) + _millis_bytes(value.time) + weeks + long_bytes(value.gregorian_change)
 
 
-#: By Java name: the reader and the writer of a value. First the classes that are not final in Java, then the final
-#: ones.
+#: By Java name: the reader and the writer of a value. First classes that are not final in Java, then final ones.
 DATES: dict[str, tuple[_Read, Callable[[Any], bytes]]] = {
     "java.util.Date": (_date_reader(times.JavaDate), _millis_bytes),
     "java.sql.Date": (_date_reader(times.SqlDate), _millis_bytes),

@@ -1,8 +1,8 @@
 """The Java classes this codec knows: how Kryo's bytes name them, and the functions that read and write them.
 
-Before a value Kryo writes its class as a varint. 0 is null, and 1 is a class that is named (see the reader). From 2 on
-come the ids that Kryo itself gives, each plus 2. They are int 0, String 1, float 2, boolean 3, byte 4, char 5, short 6,
-long 7, double 8. Boxed types have the same ids. The ids of the registered classes come after them.
+Before a value Kryo writes its class as a varint. 0 is null, and 1 is a named class (see the reader). From 2 on it is a
+class id plus 2. Kryo's own ids are int 0, String 1, float 2, boolean 3, byte 4, char 5, short 6, long 7, double 8.
+Boxed types have the same ids. The ids of registered classes follow.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ _MOST_MADE = 256
 
 
 class Types:
-    """The classes as one configuration of the codec names them: those known to all, and the declared ones.
+    """The classes in one configuration of the codec: those known to all configurations, and the declared ones.
 
     ``allowed`` are registered in the order of their names; if there are any, no other class is read or written.
     ``key_sets_as_maps``: the form of a ``ConcurrentHashMap.newKeySet()``. ``embeds_streams``: whether Java reads the
-    streams of its serialization that some classes have.
+    serialization streams of some classes.
     """
 
     def __init__(self, allowed: Collection[str] = (), *, references: bool = False, redisson: str | None = None) -> None:
         self.references = references
         names = [serializer.name for serializer in BY_ID]
-        #: The box's class by the primitive type's name, and the other way round.
+        #: The boxed class by the primitive type's name, and vice versa.
         self.primitives: dict[str, str] = dict(
             zip(("int", "", "float", "boolean", "byte", "char", "short", "long", "double"), names, strict=True)
         )
@@ -70,7 +70,8 @@ class Types:
         self.key_sets_as_maps = not self.allowed and RedissonForm.MAP_OF_KEY_SET.is_written_by(redisson)
         self._declared: dict[Declaration, ClassSerializer] = {}
         self._bodies: dict[tuple[Declaration, str], ClassSerializer] = {}
-        #: By name: arrays and charsets. Of the arrays those that may be of a final class once it is declared, too.
+        #: By name: arrays and charsets, including arrays of classes that may turn out to be final when they are
+        #: declared.
         self._made: dict[str, ClassSerializer] = {}
         self._open_arrays: dict[str, ClassSerializer] = {}
         self._spelled: dict[bytes, ClassSerializer] = {}
@@ -78,25 +79,25 @@ class Types:
         self._generation = -1
 
     def spelled(self) -> dict[bytes, ClassSerializer]:
-        """The known and the declared classes that were read so far, by the bytes of their names."""
+        """The known and declared classes read so far, by the bytes of their names."""
         if generation() != self._generation:
             self._forget()
         return self._spelled
 
     def by_type(self) -> dict[type, ClassSerializer]:
-        """The classes that were written so far by Python type, where nothing else of a value decides."""
+        """The classes written so far, by Python type, if the type alone decides."""
         if generation() != self._generation:
             self._forget()
         return self._by_type
 
     def _forget(self) -> None:
-        # Earlier answers may be wrong by now. The dicts are new, as other threads may still fill the old ones.
+        # Earlier answers may be wrong now. The dicts are replaced, because other threads may still fill the old ones.
         now = generation()
         self._spelled, self._by_type, self._open_arrays = {}, dict(BY_PYTHON_TYPE), {}
         self._generation = now
 
     def known(self, name: str) -> ClassSerializer | None:
-        """The class of that name, if it is one of those known to all or declared."""
+        """The class of that name, if it is known to all configurations or declared."""
         found = BY_NAME.get(name)
         if found is not None:
             return found
@@ -104,7 +105,7 @@ class Types:
         return None if declaration is None else self._of_declaration(declaration)
 
     def named(self, name: str) -> ClassSerializer | None:
-        """The class of that name, None if nothing is known of it."""
+        """The class of that name. None if it is unknown."""
         found = self.known(name)
         if found is not None:
             return found
@@ -127,7 +128,7 @@ class Types:
         return made
 
     def final(self, name: str) -> ClassSerializer | None:
-        """The class of that name if it is final in Java (of an array: if its innermost component type is)."""
+        """The class of that name if it is final in Java (for an array: if its innermost component type is)."""
         found = BY_NAME.get(name)
         if found is None and name.startswith("["):
             found = self._array(name)
@@ -137,16 +138,16 @@ class Types:
         return found if found is not None and found.final else None
 
     def component(self, name: str) -> ClassSerializer | None:
-        """The class of an array's elements if they are without it: a final class, or any array's."""
+        """The class of an array's elements if they do not carry it: a final class, or any array class."""
         return self.named(name) if name.startswith("[") else self.final(name)
 
     def is_open(self, name: str) -> bool:
-        """Whether the class is known not to be final, now and later."""
+        """Whether the class is known not to be final, and will stay so."""
         return self.final(name) is None and (name.startswith("java.") or declaration_of(name) is not None)
 
     @staticmethod
     def _one_for_all(made: dict[str, ClassSerializer], serializer: ClassSerializer) -> ClassSerializer:
-        """The one that all go on with, as classes are distinguished by identity."""
+        """The object that all threads use, because classes are compared by identity."""
         if len(made) >= _MOST_MADE:
             made.clear()
         return made.setdefault(serializer.name, serializer)
@@ -175,19 +176,18 @@ class Types:
         return found
 
     def _is_final(self, code: str) -> bool:
-        """Whether a class is final, of its name or of its name as it is in that of an array of arrays."""
+        """Whether a class is final, by its name or by its name within that of an array of arrays."""
         return self.final(code[1:-1] if code.endswith(";") else code) is not None
 
     def _of_declaration(self, declaration: Declaration) -> ClassSerializer:
         found = self._declared.get(declaration)
         if found is None:
-            # Of two threads that come here at once, both go on with the type of one: types are distinguished by
-            # identity.
+            # If two threads come here at once, both continue with the same object: types are compared by identity.
             found = self._declared.setdefault(declaration, self._make(declaration))
         return found
 
     def _make(self, declaration: Declaration) -> ClassSerializer:
-        """The declared class; its fields are looked at when the first object is read or written."""
+        """The declared class. Its fields are inspected when the first object is read or written."""
         if declaration.kind == "enum":
             return ClassSerializer(
                 declaration.name,
@@ -203,7 +203,7 @@ class Types:
             return collection_subclass(declaration)
 
         def read(*args: Any) -> tuple[Any, int]:
-            # The elements of one list all come here, where the first of the class is in it.
+            # All elements of a list come here if it has the first object of the class.
             if made.read is read:
                 made.read = objects.object_reader(declaration, self)
             return made.read(*args)
@@ -217,7 +217,7 @@ class Types:
             declaration.name,
             read,
             write,
-            # With references a mark is before each.
+            # With references, a mark precedes each value.
             sizeless=not self.references and not declaration.has_attributes,
             final=declaration.final,
             generic=objects.is_generic(declaration),
@@ -226,7 +226,7 @@ class Types:
         return made
 
     def of_constant(self, member: Enum) -> ClassSerializer:
-        """The class of an enum's constant, which is the enum's but for one with a body."""
+        """The class of an enum's constant: that of the enum, unless the constant has a body."""
         declaration = declaration_for(type(member))
         if declaration is None:
             raise Unencodable(f"{type(member).__qualname__} has no Java type here: declare it with java_class")
@@ -234,7 +234,7 @@ class Types:
         if not declaration.bodies:
             return found
         body = declaration.bodies.get(declaration.constants[declaration.members.index(member)])
-        # Where classes are registered, Kryo takes the enum's for a constant whose own class is not among them.
+        # If classes are registered, Kryo uses the enum's class for a constant whose own class is not among them.
         if body is None or (self.allowed and body not in self.ids):
             return found
         made = self._bodies.get((declaration, body))
@@ -246,7 +246,7 @@ class Types:
         return made
 
     def of(self, value: Any) -> ClassSerializer | None:
-        """The Java class a value becomes, None for None. A subclass counts as its nearest base class here."""
+        """The Java class that a value becomes. None for None. A subclass counts as its nearest known base class."""
         if value is None:
             return None
         kind = type(value)
@@ -301,12 +301,12 @@ class Types:
 
 
 def _collection_class(name: str) -> type:
-    """The Python class of a collection, of a declared one as well; object for any other name."""
+    """The Python class of a collection, declared ones included. ``object`` for any other name."""
     declaration = declaration_of(name)
     if declaration is not None and declaration.extends:
         return declaration.python
     return COLLECTIONS.get(name, object)
 
 
-#: By type of such values: the Python class of the collections that they stand for.
+#: By type of these wrappers: the Python class of the collections that they represent.
 _HELD: dict[type, Any] = {java.Elements: (set, java.OrderedSet), java.Entries: dict}

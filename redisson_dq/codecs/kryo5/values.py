@@ -45,7 +45,7 @@ def _text(data: bytes, pos: int) -> tuple[str, int]:
 
 
 def text_reader(kind: Callable[[str], Any], *, null: bool) -> _Read:
-    """The reader of a class whose values are written as one string."""
+    """The reader of a class whose values are written as a string."""
 
     def read(data: bytes, pos: int, _: object = None) -> tuple[Any, int]:
         text, end = read_string(data, pos) if null else _text(data, pos)
@@ -90,7 +90,7 @@ def _pattern_bytes(value: values.Pattern) -> bytes:
 
 
 def _fixed(kind: Callable[[Any], Any], layout: struct.Struct) -> tuple[_Read, Callable[[Any], bytes]]:
-    """A mutable box of one number of fixed size."""
+    """A mutable box for a number of fixed size."""
 
     def read(data: bytes, pos: int, _: object = None) -> tuple[Any, int]:
         return kind(layout.unpack_from(data, pos)[0]), pos + layout.size
@@ -109,7 +109,7 @@ def _packed(layout: struct.Struct, value: Any) -> bytes:
 
 
 def _optional(kind: Callable[[Any], Any], layout: struct.Struct) -> tuple[_Read, Callable[[Any], bytes]]:
-    """A number of fixed size that may be missing: a boolean is before it."""
+    """An optional number of fixed size, preceded by a boolean."""
 
     def read(data: bytes, pos: int, _: object = None) -> tuple[Any, int]:
         present, pos = read_boolean(data, pos)
@@ -140,7 +140,7 @@ def _bit_set_bytes(value: values.BitSet) -> bytes:
     return varint(len(words)) + struct.pack(f"<{len(words)}q", *words)
 
 
-#: By Java name: the reader and the writer of a value without parts. A mark for null precedes these bytes.
+#: By Java name: the reader and the writer of a value without parts. A null mark precedes these bytes.
 MARKED: dict[str, tuple[_Read, Callable[[Any], bytes]]] = {
     "java.util.UUID": (_read_uuid, _uuid_bytes),
     "java.net.URI": (text_reader(values.Uri, null=False), string_bytes),
@@ -161,7 +161,7 @@ MARKED: dict[str, tuple[_Read, Callable[[Any], bytes]]] = {
     "sun.util.calendar.ZoneInfo": (text_reader(values.TimeZone.read, null=False), string_bytes),
     "java.nio.charset.Charset": (text_reader(values.Charset, null=False), string_bytes),
 }
-#: The classes whose readers read null themselves.
+#: The classes whose readers handle null themselves.
 TEXTS: dict[str, type[str]] = {
     "java.util.Currency": values.Currency,
     "java.lang.StringBuilder": values.StringBuilder,
@@ -190,7 +190,7 @@ def charset_class(value: values.Charset) -> str:
 
 
 def box(kind: Callable[[Any], Any]) -> tuple[_Read, Callable[[Any, WriterProtocol], None]]:
-    """The reader and the writer of an object around one value. The value is written with its class."""
+    """The reader and the writer of an object that wraps one value. The value is written with its class."""
 
     def read(data: bytes, pos: int, reader: ReaderProtocol) -> tuple[Any, int]:
         reader.enter(pos)
@@ -207,7 +207,7 @@ def box(kind: Callable[[Any], Any]) -> tuple[_Read, Callable[[Any, WriterProtoco
 
 
 def read_java_class(data: bytes, pos: int, reader: ReaderProtocol) -> tuple[values.JavaClass | None, int]:
-    """A Class: the class itself, and after the id of a primitive type whether it is that or its box."""
+    """A Class: the class itself, and after the id of a primitive type, whether it is that type or its box."""
     name, pos = reader.read_class_name(data, pos)
     if name is None:
         return None, pos
@@ -218,7 +218,7 @@ def read_java_class(data: bytes, pos: int, reader: ReaderProtocol) -> tuple[valu
     return reader.java_class(name), pos
 
 
-#: Kryo makes a serializer of each class that it names, and has none for these.
+#: Kryo makes a serializer for each class that it names, and cannot make one for these.
 _NOT_NAMED = frozenset(
     (
         *("void", "java.lang.Record", "java.lang.StackTraceElement"),
@@ -255,7 +255,7 @@ def read_enum_set(data: bytes, pos: int, reader: ReaderProtocol) -> tuple[EnumSe
 
 
 def enum_set_class(value: EnumSet[Any]) -> str:
-    """Java has a class for up to 64 constants and one for more."""
+    """The class of an EnumSet: Java has one for up to 64 constants and one for more."""
     return "java.util.RegularEnumSet" if len(value.element) <= 64 else "java.util.JumboEnumSet"
 
 

@@ -1,7 +1,7 @@
 """Kryo's variable-length numbers and its strings, both directions.
 
-Every reader takes the whole value's bytes and a position and gives the value and the next position. Reading past the
-end raises IndexError. The codec reports it as bytes that end too early. Anything else that is wrong raises
+Every reader takes the whole value's bytes and a position, and returns the value and the next position. Reading past the
+end raises IndexError, which the codec reports as bytes that end too early. Anything else that is wrong raises
 :class:`Malformed`.
 
 ================  ===========================================================================================
@@ -42,18 +42,18 @@ __all__ = [
     "varint_flag",
 ]
 
-#: Elements that take no bytes (the nulls of a list that holds nothing else) are counted over a whole value, and may be
-#: this many. For every other element there must be at least one byte.
+#: The limit for elements that take no bytes (the nulls of a list that contains nothing else) in a whole value. For
+#: every other element there must be at least one byte.
 MAX_SIZELESS = 100_000
 TOO_MANY_SIZELESS = f"more than {MAX_SIZELESS} elements without bytes"
 _ONE = tuple(bytes((n,)) for n in range(256))
 _ENDED = tuple(bytes((n | 0x80,)) for n in range(128))
-#: The byte before one ASCII character, and these characters.
+#: The byte before a single ASCII character, and the characters.
 _ONE_CHARACTER = 0x82
 _CHARACTERS = {bytes((n,)): chr(n) for n in range(128)}
 _find_top_bit = re.compile(rb"[\x80-\xff]").search
-#: Tables for bytes.translate. The first gives 1 for a byte whose top bit is set, else 0. It shows where ASCII strings
-#: end. The second removes the top bit.
+#: Tables for bytes.translate. The first maps a byte to 1 if its top bit is set, else to 0, which shows where ASCII
+#: strings end. The second removes the top bit.
 TOP_BITS = bytes(n >> 7 for n in range(256))
 WITHOUT_TOP_BIT = bytes(n & 0x7F for n in range(256))
 _FOUR_BYTES = re.compile(rb"[\xf0-\xff]")
@@ -63,7 +63,7 @@ _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 
 
 class AsciiStrings(Protocol):
-    """A reader, which knows where each ASCII string of its bytes ends, and has their characters."""
+    """A reader that knows where each ASCII string in its bytes ends, and has the characters."""
 
     find: Callable[..., int]
     text: str
@@ -141,7 +141,7 @@ def read_varint_flag(data: bytes, pos: int) -> tuple[int, int]:
 
 
 def read_length(data: bytes, pos: int) -> tuple[int, int]:
-    """The length + 1 that is before bytes, checked against the bytes that are there: -1 for null."""
+    """The length before bytes, which is stored plus 1 and checked against the remaining bytes. -1 for null."""
     length, start = read_varint(data, pos)
     if length - 1 > len(data) - start:
         raise Malformed(f"{length - 1} bytes are announced, {len(data) - start} are there", pos)
@@ -161,7 +161,7 @@ def string_bytes(text: str) -> bytes:
 
 
 def ascii_name(text: str) -> bytes:
-    """A class name: in the ASCII form whatever its length, when it is ASCII and longer than 1. O(length)."""
+    """A class name: in the ASCII form whatever its length, if it is ASCII and longer than 1. O(length)."""
     if len(text) < 2 or not text.isascii():
         return string_bytes(text)
     raw = text.encode()
@@ -174,7 +174,7 @@ def _surrogates(match: re.Match[str]) -> str:
 
 
 def read_string(data: bytes, pos: int, reader: AsciiStrings | None = None) -> tuple[str | None, int]:
-    """A string in any of its forms. It is faster with a reader: a reader knows where ASCII strings end. O(length)."""
+    """A string in any of its forms. It is faster with a reader, which knows where ASCII strings end. O(length)."""
     first = data[pos]
     if first < 0x80:
         if reader is not None:
@@ -209,8 +209,8 @@ def read_string(data: bytes, pos: int, reader: AsciiStrings | None = None) -> tu
 
 def _read_units(data: bytes, start: int, count: int) -> tuple[str, int]:
     """``count`` UTF-16 units of 1 to 3 bytes each. O(length)."""
-    # Where they end: count the bytes that begin a unit, in steps of as many bytes as units are missing. The
-    # last step is all such bytes, so its last byte begins the last unit and says how many more belong to it.
+    # To find the end, count the bytes that begin a unit, in steps of as many bytes as units are missing. The last step
+    # contains only such bytes, so its last byte begins the last unit and says how many more bytes belong to it.
     end, missing = start, count
     while missing:
         chunk = data[end : end + missing]
@@ -229,7 +229,7 @@ def _read_units(data: bytes, start: int, count: int) -> tuple[str, int]:
     try:
         return raw.decode(), end
     except UnicodeDecodeError:
-        pass  # surrogates, in pairs or not
+        pass  # surrogates, paired or lone
     try:
         return join_surrogates(raw.decode("utf-8", "surrogatepass")), end
     except UnicodeDecodeError as error:

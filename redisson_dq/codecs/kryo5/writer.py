@@ -1,4 +1,4 @@
-"""Writing Kryo's bytes: classes, flat values at once, and the depth of nested values."""
+"""Writes Kryo's bytes: classes, flat values directly, and the depth of nested values."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _long(value: int) -> bytes:
     return b"\x09" + varint((value << 1) ^ (value >> 63))
 
 
-#: By exact Python type: a value's class and bytes at once, where the class has an id; None where it has not.
+#: By exact Python type: the function that returns a value's class and bytes, if the class has an id. None otherwise.
 _FLAT: dict[type, Callable[[Any], bytes | None]] = {
     str: _string,
     int: _int,
@@ -48,7 +48,7 @@ _FLAT: dict[type, Callable[[Any], bytes | None]] = {
     java.Long: _long,
 }
 _NOT_FLAT: dict[type, Callable[[Any], bytes | None]] = {}
-#: The classes that were named before, by their numbers.
+#: References to classes that were named before, by number.
 _NAMED = tuple(bytes((1, number)) for number in range(0x80))
 _TAGS = {serializer.name: serializer.tag for serializer in BY_ID}
 
@@ -56,15 +56,15 @@ _TAGS = {serializer.name: serializer.tag for serializer in BY_ID}
 class Writer:
     """The state of writing one value: its bytes so far, the classes named so far, the depth.
 
-    ``variables`` are the type variables that are known where it is (see generics). ``notes`` are the objects of generic
-    classes whose place is known. ``streams`` is the state of the Java serialization streams, if there are any
-    (see embedded).
+    ``variables`` are the type variables of the current object (see generics). ``notes`` are the objects of generic
+    classes whose place is known. ``streams`` is the state of the Java serialization streams, if there are any (see
+    embedded).
     """
 
     references = False
-    #: By the exact type of a value: its class and its bytes at once.
+    #: By exact type: the function that returns a value's class and bytes.
     flat = _FLAT
-    #: Few values need it.
+    #: Few values need this.
     streams: WriteState | None = None
     _sizeless = 0
     depth = 0
@@ -72,14 +72,14 @@ class Writer:
 
     def __init__(self, types: Types) -> None:
         self.types = types
-        #: The class by the exact type of a value, if the type alone determines it.
+        #: By exact type of a value: its class, if the type alone decides.
         self.by_type = types.by_type()
         self.notes: Notes = {}
         self.out = bytearray()
         self._names: dict[str, int] = {}
 
     def type_of(self, value: Any) -> ClassSerializer | None:
-        """The Java class a value becomes, None for None."""
+        """The Java class that a value becomes. None for None."""
         return self.by_type.get(type(value)) or self.types.of(value)
 
     def final(self, name: str) -> ClassSerializer | None:
@@ -90,7 +90,7 @@ class Writer:
         return found
 
     def placed(self, name: str, value: Any) -> Any:
-        """The value as one of the class ``name``, which is without its class. Raises Misfit."""
+        """The value as one of the class ``name``, to be written without the class. Raises Misfit."""
         place = place_named(name)
         return value if place is None else place(value, self.notes)
 
@@ -148,7 +148,8 @@ class Writer:
                 self.out += b"\x01" + varint(number)
 
     def check_allowed(self, serializer: ClassSerializer) -> None:
-        """Refuse a class that is not allowed where it is not written: Java asks for its serializer, even for null."""
+        """Refuse a class that is not allowed, even if it is not written: Java looks up its serializer, even for
+        null."""
         if self.types.allowed and serializer.tag is None:
             self._allowed_id(serializer.name)
 
@@ -161,7 +162,7 @@ class Writer:
         return class_id
 
     def write_class_name(self, name: str) -> None:
-        """A class of any name."""
+        """The name of any class."""
         tag = _TAGS.get(name)
         if tag is not None:
             self.out.extend(tag)
@@ -174,7 +175,7 @@ class Writer:
             self.out += b"\x01" + varint(number) + ascii_name(name)
 
     def enter(self) -> None:
-        """Go one collection deeper; the caller lowers ``depth`` when it is written."""
+        """Go one level deeper. The caller decrements ``depth`` after writing the collection."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise Unencodable(f"{TOO_DEEP} (does it contain itself?)")
@@ -190,15 +191,15 @@ class Writer:
 
 
 class ReferenceWriter(Writer):
-    """A writer with ``references=True``: it writes an object that occurs twice only once (see the reader)."""
+    """A writer with ``references=True``, which writes an object that occurs twice only once (see the reader)."""
 
     references = True
-    #: A mark is between a value and its class.
+    #: There is a mark between a class and its value.
     flat = _NOT_FLAT
 
     def __init__(self, types: Types) -> None:
         super().__init__(types)
-        #: By id: the object's number, and the object, so that no other gets its id.
+        #: By id: the object's number, and the object itself, so that its id is not reused.
         self._written: dict[int, tuple[int, Any]] = {}
 
     def write_any(self, value: Any, arguments: Arguments = ()) -> None:

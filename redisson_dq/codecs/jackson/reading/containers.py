@@ -36,17 +36,17 @@ __all__ = [
     "without_class",
 ]
 
-#: How a room reads a part: by the reader, of a node, its declared type and its depth.
+#: Reads a part of a container: called with the reader, a node, its declared type and its depth.
 _PartRead = Callable[[Any, Any, Signature, int], Any]
 
 _PLAIN_ARRAYS = frozenset(("[I", "[J", "[S", "[Z", "[D", "[F", "[Ljava.lang.String;"))
-#: How these values in Properties become texts.
+#: How these values become texts in Properties.
 _TEXT_OF: dict[type, Callable[[Any], str]] = {
     bool: lambda value: "true" if value else "false",
     int: str,
     float: double_text,
 }
-#: After the name of a class, these show that the name is not a text in a list.
+#: If one of these follows, a text is the name of a class and not an element of a list.
 _NAMED = frozenset((list, Object, int, Number))
 _VIEW = re.compile(
     r"java\.util\.Collections\$(?:Unmodifiable|Synchronized)"
@@ -60,7 +60,7 @@ _VIEW = re.compile(
 def items(
     reader: NodeReaderProtocol, nodes: list[Any], declared: Signature, depth: int, read: _PartRead | None = None
 ) -> Any:
-    """The values of an array's nodes. ``read`` reads one; the reader's own function does so by default."""
+    """The values of an array's nodes. ``read`` reads one, by default the reader's own function."""
     if depth > MAX_DEPTH:
         raise Malformed(TOO_DEEP)
     read = read or type(reader).read
@@ -82,7 +82,7 @@ def entries(
     depth: int,
     read: _PartRead | None = None,
 ) -> list[tuple[Any, Any]]:
-    """The keys and values of an object's node, in order; ``read`` reads one value."""
+    """The keys and values in an object's node, in order. ``read`` reads one value."""
     if depth > MAX_DEPTH:
         raise Malformed(TOO_DEEP)
     read = read or type(reader).read
@@ -110,7 +110,7 @@ def _key(reader: NodeReaderProtocol, text: str, name: str) -> Any:
 
 def property_text(reader: NodeReaderProtocol, node: Any, declared: Signature, depth: int) -> Any:
     """A value of ``java.util.Properties``. Java reads a number there as a text."""
-    if type(node) in _TEXT_OF or type(node) is Number:  # before the doubts about the number itself
+    if type(node) in _TEXT_OF or type(node) is Number:  # noted before the doubts about the number itself
         reader.doubts.note(Doubt.PROPERTIES)
     value = reader.read(node, declared, depth)
     text_of = _TEXT_OF.get(type(value))
@@ -121,7 +121,7 @@ def property_text(reader: NodeReaderProtocol, node: Any, declared: Signature, de
 
 
 def _is_class(name: Any) -> bool:
-    """Whether a text is the name of a class that is known here."""
+    """Whether a text is the name of a known class."""
     return type(name) is str and (name in SCALARS or name in COLLECTIONS or declaration_of(name) is not None)
 
 
@@ -147,7 +147,7 @@ def without_class(reader: NodeReaderProtocol, node: Any, depth: int) -> Any:
 def map_of_entries(
     reader: NodeReaderProtocol, name: str, kind: Any, declared_key: Signature, pairs: list[tuple[Any, Any]]
 ) -> Any:
-    """The map of this class with these entries. Of two entries with one key, Java keeps the last."""
+    """The map of this class with these entries. If a key occurs twice, Java keeps the last entry."""
     if declared_key is not OBJECT:
         reader.hashes.check([key for key, _ in pairs])
     unique = list(dict(pairs).items())
@@ -184,7 +184,7 @@ def array(reader: NodeReaderProtocol, name: str, node: Any, declared: Signature,
 
 
 def viewed_class(name: str) -> str:
-    """The class of the collection in a view of ``java.util.Collections``; empty where ``name`` is no view's."""
+    """The class of the collection in a view of ``java.util.Collections``. Empty if ``name`` is not that of a view."""
     found = _VIEW.fullmatch(name)
     if found is None:
         return ""
@@ -215,6 +215,7 @@ def enum_collection(
 
 
 def _value_of_enum_map(reader: NodeReaderProtocol, node: Any, declared: Signature, depth: int) -> Any:
-    """A value of an EnumMap. Its class may be before it, as the map's name says Object instead of its type."""
+    """A value of an EnumMap. Its class may precede it, because the map's name says Object instead of the value's
+    type."""
     is_named = reader.dialect.typed and type(node) is list and len(node) == 2 and node[0] == declared.name
     return reader.read(node, OBJECT if is_named else declared, depth)

@@ -1,4 +1,4 @@
-"""The reader of one value: which class a node is of, and which room reads it."""
+"""The reader of one value: finds the class of a node and the module that reads it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from redisson_dq.java.views import view_of
 __all__ = ["Reader"]
 
 
-#: The value of null in a place of a primitive type.
+#: The value that null becomes in a place of a primitive type.
 _NULLS: dict[str, Callable[[], Any]] = {
     **dict.fromkeys(("byte", "short", "int", "long"), int),
     **dict.fromkeys(("float", "double"), float),
@@ -40,7 +40,7 @@ _NULLS: dict[str, Callable[[], Any]] = {
     "char": lambda: "\0",
 }
 
-#: The class that Jackson makes for a declared interface where no class is named.
+#: The class that Jackson makes for a declared interface if no class is named.
 _INTERFACES = {
     **dict.fromkeys(("Collection", "List"), "java.util.ArrayList"),
     "Set": "java.util.HashSet",
@@ -51,25 +51,25 @@ _INTERFACES = {
     "concurrent.ConcurrentMap": "java.util.concurrent.ConcurrentHashMap",
 }
 _NUMBER = "java.lang.Number"
-#: Declared as one of these, a value is as if it were declared as Object.
+#: A value that is declared as one of these is treated as if it were declared as Object.
 _NATURAL = frozenset((_NUMBER, "java.lang.CharSequence", "java.lang.Comparable", "java.io.Serializable"))
-#: Every JDK writes a float of so few characters alike.
+#: All JDKs write a float of at most this many characters alike.
 _SAME_DIGITS = 8
 #: A float of few characters in Java's form.
 _SHORT_FLOAT = re.compile(r"-?(?:0\.0|0\.0{0,2}[1-9](?:[0-9]*[1-9])?|[1-9][0-9]*\.(?:0|[0-9]*[1-9]))")
 _FLOATS = frozenset(("float", "java.lang.Float"))
-#: The values with one form only. Those of other classes may be written in another form than they were read in.
+#: The values with only one form. A value of another class may be written in another form than it was read in.
 _ONE_FORM = frozenset(
     (
         *("boolean", "byte", "short", "int", "long", "char", "[B", "[C"),
         *(f"java.lang.{name}" for name in ("Boolean", "Byte", "Short", "Integer", "Long", "Character", "String")),
     )
 )
-#: The classes whose values are without their class.
+#: The classes whose values do not carry the name of their class.
 _UNNAMED = frozenset(f"java.lang.{name}" for name in ("String", "Integer", "Double", "Boolean"))
 _TIMES = ("java.time.", "java.sql.", "java.util.Date")
 _PROPERTIES = "java.util.Properties"
-#: The nodes that hold others.
+#: The nodes that contain others.
 _SHAPES = frozenset((list, Object, Typed))
 _ENUMS = re.compile(r"java\.util\.Enum(?:(Set)<([^<>,]+)>|Map<([^<>,]+),[^<>,]+>)")
 
@@ -77,8 +77,8 @@ _ENUMS = re.compile(r"java\.util\.Enum(?:(Set)<([^<>,]+)>|Map<([^<>,]+),[^<>,]+>
 class Reader:
     """The state of reading one value.
 
-    ``is_json``: the format is JSON, where bytes are as texts. ``is_compared``: the value is compared with its bytes
-    in any case, so that some doubts need not be looked for.
+    ``is_json``: the format is JSON, where bytes are texts. ``is_compared``: the value is compared with its bytes in any
+    case, so some doubts need no check.
     """
 
     #: Whether the field being read belongs to an exception's own class.
@@ -90,10 +90,11 @@ class Reader:
         self.is_json = is_json
         self.is_compared = is_compared
         self.doubts = Doubts()
-        #: By ``@id``, in hexadecimal: the exceptions that were read. The bytes choose it, so a number is no key.
+        #: By ``@id``, in hexadecimal: the exceptions read so far. The bytes choose the id, so an int as key could be
+        #: made to collide.
         self.throwables: dict[str, Any] = {}
         self.hashes = Hashes()
-        #: Smile names a key again in a byte, so there is one object for all its places.
+        #: Smile repeats a key in one byte, so all occurrences share one object.
         self.keys: dict[tuple[str, str], Any] = {}
 
     def value(self, node: Any) -> Any:
@@ -121,7 +122,7 @@ class Reader:
             self.doubts.note(Doubt.NAMED_IN_REFERENCE, declared.name)
             return REFERENCES[declared.name](self.read(node, held_by(declared), depth))
         if not self.dialect.names(declared):
-            # Redisson 4.3 names the class of a UUID, and Java those in an array of lists of them.
+            # Redisson 4.3 names the class of a UUID, and Java does in an array of lists of UUIDs.
             if kind is list and len(node) == 2 and node[0] == declared.name and declared.name in SCALARS:
                 self.doubts.note(Doubt.NAMED_NEEDLESSLY, declared.name)
                 node = node[1]
@@ -161,14 +162,14 @@ class Reader:
             return self.declared_as(node, declared, depth)
         return _fitting(self.number(node), declared)
 
-    # As methods, they take no frame of their own where values nest.
+    # As methods, they need no further stack frame for each level of nesting.
     fields = objects.fields
     elements = objects.elements
 
     def _null(self, declared: Signature, depth: int) -> Any:
         if declared.name in REFERENCES:
             self.doubts.note(Doubt.NULL_REFERENCE, declared.name)
-            # As Java's: an Optional of Optionals has an empty one.
+            # As in Java, an Optional of Optionals contains an empty one.
             made = REFERENCES[declared.name]
             return made() if declared.name in HELD else made(self.read(None, held_by(declared), depth))
         null = _NULLS.get(declared.name)
@@ -178,7 +179,7 @@ class Reader:
         return null()
 
     def number(self, node: Any) -> Any:
-        """A scalar node without a class, unchanged; a number with a point is a Double."""
+        """A scalar node without a class, unchanged, except that a number with a point is a Double."""
         kind = type(node)
         if kind is not Number:
             if kind is int and not INT_MIN <= node <= INT_MAX:
@@ -189,7 +190,7 @@ class Reader:
         return value
 
     def _check_digits(self, node: Number, value: float, text: Callable[[float], str] = double_text) -> None:
-        """Note a float of another form. JDKs before 19 write more digits, but not for those of few characters."""
+        """Note a float in another form. JDKs before 19 write more digits, but not for short floats."""
         if text is double_text:
             is_same = (repr(value) == node and (1e-3 <= abs(value) < 1e7 or not value)) or text(value) == node
         else:
@@ -198,7 +199,7 @@ class Reader:
             self.doubts.note(Doubt.FLOAT, shorten(node, 40), text(value))
 
     def declared_as(self, node: Any, declared: Signature, depth: int) -> Any:
-        """The value of a node that is without the name of its class."""
+        """The value of a node without the name of its class."""
         name = declared.name
         if name == OBJECT.name:
             return containers.without_class(self, node, depth)
@@ -241,7 +242,7 @@ class Reader:
         if depth > MAX_DEPTH:
             raise Malformed(TOO_DEEP)
         kind = COLLECTIONS.get(name)
-        # The parts are read without a function in between, so that values nest as deep as Python's stack allows.
+        # The parts are read without a function in between, so that values can nest as deep as Python's stack allows.
         if kind is not None:
             if issubclass(kind, dict):
                 declared_key, declared_value = key_and_value_of(declared)
@@ -264,7 +265,7 @@ class Reader:
         return self._of_other_class(name, node, declared, depth)
 
     def _number_in_text(self, name: str, node: Any, scalar: Callable[[Any], Any]) -> Any:
-        """The number of a place whose numbers are written as texts. Java reads a number there too."""
+        """The number in a place whose numbers are written as texts. Java also reads a number there."""
         value = scalar(node_of_text(node, name) if type(node) is str else node)
         if value is None:
             raise wrong(name)
@@ -273,7 +274,7 @@ class Reader:
         return value
 
     def _time(self, name: str, text: str, declared: Signature, scalar: Callable[[Any], Any]) -> Any:
-        """The date or time of a text, by the pattern of its place if it has one."""
+        """The date or time in a text, by the pattern of its place if there is one."""
         pattern = self.dialect.pattern_of(name, declared)
         if pattern is None:
             value = scalar(text)
@@ -316,7 +317,7 @@ class Reader:
 
 
 def _fitting(value: Any, declared: Signature) -> Any:
-    """A value whose class was in the bytes. Raises Malformed where that class does not fit the declared type."""
+    """A value whose class was in the bytes. Raises Malformed if that class does not fit the declared type."""
     if declared is not OBJECT and declared.variable is None and not value_is_assignable(value, declared.name):
         raise Malformed(f"{type_name(value)} where {declared.name} is declared", near=declared.name)
     return value

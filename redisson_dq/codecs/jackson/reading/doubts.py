@@ -1,6 +1,6 @@
-"""Why a value may be written to other bytes than it was read from.
+"""Reasons why a value may be written to other bytes than it was read from.
 
-The reader notes a doubt wherever it reads a form that Jackson would not write, or might not. A value without a doubt is
+The reader notes a doubt wherever it reads a form that Jackson would not or might not write. A value without a doubt is
 written to the bytes that it was read from.
 """
 
@@ -17,28 +17,28 @@ __all__ = ["Doubt", "Doubts"]
 _POSSIBLE: Final = 0
 #: Other bytes are written.
 _CERTAIN: Final = 1
-#: Other bytes are written, and to write them could take far more time than to read the value.
+#: Other bytes are written, and writing them could take far longer than reading the value.
 _UNCOMPARED: Final = 2
 
-#: So much of each name or text from the bytes is in a reason.
+#: A reason shows this many characters of a name or text from the bytes.
 _SHOWN = 80
 
 
 class Doubt(Enum):
-    """A reason: how much is known, and the words that tell it."""
+    """A reason: how certain it is, and its text."""
 
-    # of all the bytes
+    # about all the bytes
     ANY_FORM = _POSSIBLE, "its fields, numbers or texts are in another form"
     NUMBERS_AND_TEXTS = _POSSIBLE, "its numbers or texts are in another form"
     SPACES = _POSSIBLE, "it has spaces, or is written differently than by Jackson"
     MINUS_ZERO = _POSSIBLE, "the whole number -0 is written as 0"
     CHARACTER = _POSSIBLE, "some character is in another form"
     OUTERMOST = _CERTAIN, "as the whole value some numbers and texts are without their class"
-    # of null
+    # about null
     NULL_REFERENCE = _POSSIBLE, "null is used for an empty {}"
     NULL_PRIMITIVE = _CERTAIN, "null is used where a {} is declared"
     NULL_FIELD = _POSSIBLE, "{} is null, and is left out"
-    # of the name of a class
+    # about the name of a class
     NAMED_OTHERWISE = _CERTAIN, "the class of some value is written in another way"
     NAMED_IN_REFERENCE = _POSSIBLE, "what a {} holds may be with or without the name of its class"
     NAMED_IN_COLLECTION = _POSSIBLE, "the elements of a {} may be with or without the names of their classes"
@@ -48,17 +48,17 @@ class Doubt(Enum):
     NOT_NAMED = _CERTAIN, "the class {}, which is written, does not come before its value"
     OBJECT = _CERTAIN, "an Object is written as the value read from it"
     CHARSET = _CERTAIN, "the class {} is written as java.nio.charset.Charset"
-    # of a number or another value without parts
+    # about a number or another value without parts
     BIG_NUMBER = _CERTAIN, "a number of more than 32 bits is without its class"
     FLOAT = _CERTAIN, "the float {} is written as {}, as JDK 19 and later do"
     BYTES = _CERTAIN, "some bytes are in another form"
     SCALAR = _POSSIBLE, "{} is written in another form as a {}"
     OTHER_CLASS = _POSSIBLE, "the contents of a {} may have another form"
-    # of a container
+    # about a container
     KEY = _POSSIBLE, "the key {} may be in another form"
     KEY_TWICE = _CERTAIN, "a map has two entries with one key"
     PROPERTIES = _CERTAIN, "Java reads numbers in java.util.Properties as texts"
-    # of an object
+    # about an object
     UNDECLARED = _POSSIBLE, "it has an object of a class that is not declared"
     UNKNOWN_FIELD = _CERTAIN, "the declaration of {} has no field {}, which is left out"
     ALIAS = _CERTAIN, "a field of {} has another name than it is written with"
@@ -73,10 +73,10 @@ class Doubt(Enum):
 
 
 class Doubts:
-    """The doubts about one value, of which one is reported.
+    """The doubts about one value. One of them is reported.
 
-    A certain reason is reported rather than a possible one, as it is true whatever the bytes are. Of equal reasons the
-    first is reported. It is nearest to the first byte that differs, which the error shows.
+    A certain reason takes precedence over a possible one, as it is true whatever the bytes are. Among equally certain
+    reasons the first is reported: it is nearest to the first byte that differs, which the error shows.
     """
 
     __slots__ = ("_details", "told")
@@ -93,7 +93,7 @@ class Doubts:
 
     @property
     def may_be_compared(self) -> bool:
-        """Whether the value may be written for a comparison. False where writing it could take far too long."""
+        """Whether the value may be written for a comparison. False if writing it could take far too long."""
         return self.told is None or self.told.weight != _UNCOMPARED
 
     def __str__(self) -> str:

@@ -35,22 +35,23 @@ _FIRST = itemgetter(0)
 
 
 def plan_of(reader: NodeReaderProtocol, declaration: Declaration, node: Any, declared: Signature) -> ClassPlan:
-    """The plan of a declared class in a place of the type ``declared``. Raises Malformed for a node of another form."""
+    """The plan for a declared class in a place of the type ``declared``. Raises Malformed for a node of another
+    form."""
     arguments = arguments_in(declaration, declared)
     if arguments is None:
         raise Malformed(not_related(declaration, declared), near=declaration.name)
     plan = reader.plans.of_class(declaration, arguments)
     if type(node) is list and len(node) == 2 and type(node[0]) is str and type(node[1]) is Object:
         raise other_typing(node[0], wrapped=True)
-    object_node(declaration.name, node)  # a class that is refused may be another node
+    object_node(declaration.name, node)  # a refused class may have another kind of node
     return plan
 
 
 def fields(reader: NodeReaderProtocol, plan: ClassPlan, node: Object, depth: int) -> Any:
-    """An object of a declared class, of its fields."""
+    """An object of a declared class, made from its fields."""
     declaration, known = plan.declaration, plan.fields
     name = declaration.name
-    if not reader.is_compared:  # before the fields, as the first of equal doubts is reported
+    if not reader.is_compared:  # noted before the fields, because the first of equal doubts is reported
         keys = (*map(_FIRST, node),)
         if keys not in plan.ordinary:
             plan.note_unordinary(keys, reader.doubts)
@@ -116,7 +117,7 @@ def subclass_of_collection(
 
 
 def is_exception(reader: NodeReaderProtocol, node: Any) -> bool:
-    """Whether the node is that of an exception, whatever its class."""
+    """Whether the node is an exception, whatever its class."""
     name = NAMINGS[reader.dialect.naming](STACK_TRACE)
     return type(node) is Object and any(key == name for key, _ in node)
 
@@ -126,7 +127,7 @@ def throwable(reader: NodeReaderProtocol, name: str, node: Object, depth: int) -
     if reader.dialect.renames:
         raise Malformed(RENAMED, near=name)
     found: dict[str, Any] = {}
-    # An exception may be in a field of another one's own class.
+    # An exception may be in a field that belongs to another exception's own class.
     was_own, key = reader.is_own, ""
     try:
         for key, item in node:
@@ -145,7 +146,8 @@ def throwable(reader: NodeReaderProtocol, name: str, node: Object, depth: int) -
 
 
 def same_throwable(reader: NodeReaderProtocol, number: int) -> Any:
-    """The exception that was read before with this ``@id``. To write it at each place could take far more bytes."""
+    """The exception that was read before with this ``@id``. Writing it again at each place could take far more
+    bytes."""
     found = reader.throwables.get(hex(number))
     if found is None:
         raise Malformed(f"there is no exception with the @id {shorten(str(number), 20)} before its use")

@@ -1,8 +1,8 @@
-"""The plans of declared types: the reader asks about a type once for each field, and not for each value.
+"""The plans of declared types: what a type means is worked out once for each field, not for each value.
 
-A plan has a function of the reader, a node and its depth. The function reads the ordinary nodes of the type: a text
-where a String is declared, an object that names its class first. All other nodes, wrong ones included, are left to the
-reader's ``read``. So the values and the errors are the same without plans.
+A plan has a function of the reader, a node and its depth. The function reads the ordinary nodes of the type, such as a
+text for a String, or an object that names its class first. All other nodes, invalid ones included, are left to the
+reader's ``read``. So values and errors are the same without plans.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ UNREAD: Any = object()
 
 _ARRAY_LIST = "java.util.ArrayList"
 _RANGES = "kotlin.ranges."
-#: How many sequences of names a plan keeps. Nulls are left out, so there may be one for each set of fields.
+#: The number of name sequences a plan keeps. Nulls are left out, so there may be one for each set of fields.
 _MOST_ORDINARY = 64
 _LONG = "java.lang.Long"
 
 
 @attrs.frozen
 class Plan:
-    """How the nodes of one declared type are read. A node of the type ``plain`` is the value itself. ``read`` gives
+    """How the nodes of one declared type are read. A node of the type ``plain`` is the value itself. ``read`` returns
     UNREAD for a node that is not ordinary.
     """
 
@@ -69,11 +69,10 @@ class Plan:
 class ClassPlan:
     """How the objects of a declared class with known type arguments are read.
 
-    ``fields`` are by property: the attribute, and the parts of its plan. ``missing`` has values for the attributes that
-    need one, for when the node lacks them. ``required`` are the properties that are written whatever their value is.
-    ``aliases`` are further names of properties. ``java_names`` are the fields' names in Java by property,
-    ``spellings`` the properties by their letters. ``ordinary`` are sequences of names that were met, and that are
-    written in the same way.
+    ``fields``: by property, the attribute and the parts of its plan. ``missing``: values for attributes that need one
+    if the node lacks them. ``required``: properties that are written whatever their value is. ``aliases``: further
+    names of properties. ``java_names``: by property, the field's name in Java. ``spellings``: properties by their
+    letters. ``ordinary``: sequences of names that were read before and are written in the same way.
     """
 
     declaration: Declaration
@@ -86,9 +85,9 @@ class ClassPlan:
     ordinary: set[tuple[str, ...]] = attrs.field(factory=set, eq=False)
 
     def check_spelling(self, node: Object) -> None:
-        """Raise Malformed if a property without a field is a field of the class that is missing, in another spelling.
+        """Raise Malformed if an unknown property is a missing field of the class in another spelling.
 
-        That field would be read as if Java had left it out. O(properties).
+        Otherwise the field would be read as if Java had left it out. O(properties).
         """
         names = {key: self.spellings.get(letters(key), "") for key, _ in node if key not in self.fields}
         present = {key for key, _ in node}
@@ -99,9 +98,9 @@ class ClassPlan:
             raise Malformed(message, near=unknown, stale=False)
 
     def note_unordinary(self, names: tuple[str, ...], doubts: Doubts) -> None:
-        """Note why an object with these properties may have others when it is written, or in another order.
+        """Note why an object with these properties may be written with others, or in another order.
 
-        Raises Malformed for a range of Kotlin that lacks a number, which would be another range.
+        Raises Malformed for a Kotlin range that lacks a number: it would become another range.
         """
         name, places = self.declaration.name, {key: place for place, key in enumerate(self.fields)}
         own = [key for key in names if key != CLASS]
@@ -124,7 +123,8 @@ class ClassPlan:
 
 
 class Plans:
-    """The plans of one codec. They are valid until another class is declared. That class may have a known name."""
+    """The plans of one codec. They are valid until another class is declared, which may have the same name as a known
+    one."""
 
     def __init__(self, dialect: Dialect, declared: Signature) -> None:
         self.dialect = dialect
@@ -169,7 +169,7 @@ class Plans:
         return Plan(declared, _long if declared.name == _LONG else self._named(declared))
 
     def _named(self, declared: Signature) -> _ReadNode:
-        """The function for a type whose values are written with the names of their classes."""
+        """The function for a type whose values carry the names of their classes."""
         classes: dict[str, ClassPlan] = {}
         element: Plan | None = None
         wraps = self.dialect.wraps
@@ -194,7 +194,7 @@ class Plans:
         return read
 
     def _class_named(self, name: str, declared: Signature, classes: dict[str, ClassPlan]) -> ClassPlan | None:
-        """The plan of the class of that name in a place of the type ``declared``, if it has fields only."""
+        """The plan for the class of that name in a place of the type ``declared``, if the class has only fields."""
         declaration = declaration_of(name)
         if declaration is None or declaration.extends or declaration.kind == "enum":
             return None
@@ -230,7 +230,7 @@ def _long(_reader: PlanReader, node: Any, _depth: int) -> Any:
     return UNREAD
 
 
-#: By Java type, for the types whose values are written without a name.
+#: By Java type: the functions for types whose values carry no class name.
 _BARE: dict[str, _ReadNode] = {
     **dict.fromkeys(("int", "java.lang.Integer"), _integer(INT_MIN, INT_MAX)),
     "long": _integer(LONG_MIN, LONG_MAX),

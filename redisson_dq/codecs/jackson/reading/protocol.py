@@ -1,7 +1,7 @@
-"""The reader as the rooms see it.
+"""The reader as the modules of this folder see it.
 
-The reader calls the rooms, and each room calls the reader for the parts of its values. So the rooms know the reader by
-its protocol alone, and imports form no circle.
+The reader calls these modules, and each of them calls the reader for the parts of its values. They know the reader only
+by its protocol, so imports form no cycle.
 """
 
 from __future__ import annotations

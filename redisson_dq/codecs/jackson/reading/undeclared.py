@@ -18,12 +18,12 @@ from redisson_dq.java.signatures import OBJECT, Signature
 __all__ = ["java_object", "names_a_class"]
 
 _DECIMAL = re.compile(r"-?[0-9]+\.[0-9]+")
-#: How the name of an array's class begins, or of a class in a package.
+#: Matches the beginning of an array's class name, or of a class name with a package.
 _CLASS_NAME = re.compile(r"\[|[^\W\d][\w$]*\.[^\W\d]")
 
 
 def names_a_class(text: str) -> bool:
-    """Whether a text looks like the name of a class. Of two texts in an array the first one may be a name."""
+    """Whether a text looks like the name of a class. The first of two texts in an array may be one."""
     return _CLASS_NAME.match(text) is not None
 
 
@@ -46,7 +46,7 @@ def _part(reader: NodeReaderProtocol, node: Any, declared: Signature, depth: int
     if type(node) in (list, Object, Typed):
         if type(value) is not int or INT_MIN <= value <= INT_MAX:
             return value
-        # An int beyond 32 bits would do for a bare number as well; the wrapper shows that it had a name.
+        # An int beyond 32 bits could also be a bare number. The wrapper shows that it had a class name.
         return java.Long(value) if LONG_MIN <= value <= LONG_MAX else java.BigInteger(value)
     if type(node) is Number and _DECIMAL.fullmatch(node) and double_text(value) != node:
         value = Decimal(node)

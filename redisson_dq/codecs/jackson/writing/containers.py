@@ -24,7 +24,7 @@ from redisson_dq.java.tables import in_order, pairs_in_order
 
 __all__ = ["collection", "collection_name", "container", "entry_nodes", "item_nodes"]
 
-#: How one part is written: its value, its declared type and its depth.
+#: Writes a part: called with its value, its declared type and its depth.
 _PartWrite = Callable[[Any, Signature, int], Any]
 
 #: The Java class of each plain collection.
@@ -38,10 +38,10 @@ _PLAIN = {
 #: The classes that hold nothing.
 _EMPTY = java.kotlin.EMPTY | {java.CopiesList, java.EmptyList, java.EmptySet, java.EmptyMap}
 
-#: Jackson reads all that is in one as texts, whatever its writer put there.
+#: Jackson reads all contents of these as texts.
 _PROPERTIES = Signature("java.util.Properties", (Signature("java.lang.String"),) * 2)
 
-#: The classes that are never named.
+#: The classes whose names are never written.
 _NATURAL = frozenset(f"java.lang.{name}" for name in ("String", "Integer", "Double", "Boolean"))
 
 
@@ -52,7 +52,7 @@ def item_nodes(
     depth: int,
     write: _PartWrite | None = None,
 ) -> list[Any]:
-    """The nodes of a container's elements. ``write`` writes one; the writer's own function does so by default."""
+    """The nodes of a container's elements. ``write`` writes one, by default the writer's own function."""
     write = write or writer.write
     nodes: list[Any] = []
     try:
@@ -75,7 +75,7 @@ def entry_nodes(
     named_keys: bool = False,
     write: _PartWrite | None = None,
 ) -> Object:
-    """The node of a map's entries. ``named_keys``: their keys are written as Java names them, not only as texts."""
+    """The node of a map's entries. ``named_keys``: keys need not be texts; they are written by their names in Java."""
     write = write or writer.write
     declared_key, declared_value = key_and_value_of(declared)
     named_keys = named_keys or declared_key.name != OBJECT.name
@@ -96,7 +96,8 @@ def entry_nodes(
 
 
 def container(writer: NodeWriterProtocol, value: Any, declared: Signature, depth: int) -> Any:
-    """The node of a container, an exception, or an object of an undeclared class. Raises Unencodable for the rest."""
+    """The node of a container, an exception, or an object of an undeclared class. Raises Unencodable for anything
+    else."""
     if depth > MAX_DEPTH:
         raise Unencodable(f"{TOO_DEEP} (does it contain itself?)")
     if isinstance(value, java.Array):
@@ -141,7 +142,7 @@ def container(writer: NodeWriterProtocol, value: Any, declared: Signature, depth
 def collection(
     writer: NodeWriterProtocol, value: Any, declaration: Declaration, declared: Signature, depth: int
 ) -> Any:
-    """An object of a class that extends a collection: its elements, as Java leaves its own fields out."""
+    """An object of a class that extends a collection: only its elements, because Java leaves its own fields out."""
     if depth > MAX_DEPTH:
         raise Unencodable(f"{TOO_DEEP} (does it contain itself?)")
     writer.check_json(declaration)
@@ -171,7 +172,7 @@ def _enum_map(writer: NodeWriterProtocol, value: java.EnumMap[Any, Any], declare
         raise Unencodable(f"an EnumMap of {declaration.name} with a key that is none of its constants")
     pairs = sorted(value.items(), key=lambda pair: declaration.members.index(pair[0]))
     name = f"{value.java_name}<{declaration.name},java.lang.Object>"
-    # As its name says, its values are like objects whose class is not known.
+    # Its name says Object, so its values are written like objects of an unknown class.
     declared_key, declared_value = key_and_value_of(declared)
     place = place_of(declared_value)
     placed = pairs if place is None else ((key, place(item, {})) for key, item in pairs)
@@ -193,17 +194,17 @@ def _array(writer: NodeWriterProtocol, value: java.Array[Any], declared: Signatu
     elements: Iterable[Any] = value
     is_named = bool(component.arguments) and writer.dialect.names(array_signature(component))
     if is_named and all(_reads_named(writer, each) for each in component.arguments):
-        # Java writes an element of a List<Order>[] as its class alone says, and reads it as a List<Order>.
+        # Java writes an element of a List<Order>[] by its own class only, and reads it as a List<Order>.
         place = place_of(component)
         elements = value if place is None else (place(item, {}) for item in value)
-        # Of a map Java knows from the declaration how to read its keys.
+        # For a map, the declaration says how Java reads its keys.
         keys = (component.arguments[0], OBJECT) if len(component.arguments) == 2 else ()
         component = Signature(component.name, keys)
     return writer.with_name(name, item_nodes(writer, elements, component, depth), declared)
 
 
 def _reads_named(writer: NodeWriterProtocol, declared: Signature) -> bool:
-    """Whether Java reads a value that is declared so even with the name of its class, where that is left out."""
+    """Whether Java, which writes a value of this declared type without a class name, also reads it with one."""
     declaration = declaration_of(declared.name)
     is_object = declaration is not None and declaration.kind in ("class", "record")
     return (is_object or declared.name in _NATURAL or writer.dialect.names(declared)) and all(
@@ -212,7 +213,7 @@ def _reads_named(writer: NodeWriterProtocol, declared: Signature) -> bool:
 
 
 def _parts(writer: NodeWriterProtocol, name: str, declared: Signature) -> Signature:
-    """The type of a map of the class ``name``, as far as it decides how its entries are written."""
+    """The type of a map of the class ``name``, as far as it affects how entries are written."""
     return _PROPERTIES if name == _PROPERTIES.name and (writer.dialect.typed or declared.name == name) else declared
 
 

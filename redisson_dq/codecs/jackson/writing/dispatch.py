@@ -1,4 +1,4 @@
-"""The writer of one value: how its class is named, and which room writes it."""
+"""The writer of one value: finds how its class is named and which module writes it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Writer:
     def __init__(self, dialect: Dialect) -> None:
         self.dialect = dialect
         self._scalars = dialect.scalars
-        #: How many exceptions were written, which are numbered.
+        #: The number of exceptions written so far; each has a number.
         self.throwables = 0
 
     def write(self, value: Any, declared: Signature, depth: int) -> Any:
@@ -120,7 +120,7 @@ class Writer:
         return self.member(declaration, member) if scalar is None else scalar(member)[1]
 
     def _pairs(self, fields: Iterable[tuple[str, Any, Signature]], depth: int, owner: str) -> Object:
-        """The fields of an object of the class ``owner`` that are written."""
+        """The written fields of an object of the class ``owner``."""
         pairs: list[tuple[str, Any]] = []
         name = ""
         try:
@@ -143,7 +143,8 @@ class Writer:
         return self.write(content, OBJECT, depth) if scalar is None else scalar(content)[1]
 
     def _generic_item(self, value: Any, declared: Signature, depth: int) -> Any:
-        """A part of an undeclared class's object. Its type is not known: a number without a wrapper stays unchanged."""
+        """A part of an object of an undeclared class. Its type is unknown, so a number without a wrapper stays
+        unchanged."""
         return value if type(value) is int else self.write(value, declared, depth)
 
     def _object(self, value: Any, declaration: Declaration, declared: Signature, depth: int) -> Any:
@@ -187,7 +188,7 @@ class Writer:
 
 
 def _inherited(value: Any, scalars: Mapping[type, Scalar]) -> Scalar | None:
-    """The function that writes a value of a subclass: that of the nearest base class."""
+    """The function that writes a value of a subclass: the one of its nearest base class."""
     if isinstance(value, Enum):
         raise no_java_type(value)
     for base in type(value).__mro__[1:]:
@@ -198,5 +199,5 @@ def _inherited(value: Any, scalars: Mapping[type, Scalar]) -> Scalar | None:
 
 
 def _exactly(base: type, scalar: Scalar) -> Scalar:
-    """A node's type is exact."""
+    """Convert an instance of a subclass, because a node's type is exact."""
     return lambda value: scalar(str.__str__(value) if base is str else base(value))

@@ -23,7 +23,7 @@ _INTEGER_NAMES = frozenset(("java.lang.Integer", "java.lang.Long"))
 
 
 def key_of(writer: NodeWriterProtocol, key: Any, declared: Signature, named: bool) -> str:
-    """The name of an entry. ``named``: its map is declared to have such keys."""
+    """The name of an entry. ``named``: the declaration of the map says that it has such keys."""
     if declared is not OBJECT:
         key = placed(key, declared)
     if isinstance(key, str) and not isinstance(key, Enum):
@@ -51,7 +51,7 @@ def key_of(writer: NodeWriterProtocol, key: Any, declared: Signature, named: boo
 
 
 def placed(value: Any, declared: Signature) -> Any:
-    """The value as one of the type ``declared``; its parts are looked at where they are written. Raises Misfit."""
+    """The value as one of the type ``declared``. Its parts are checked when they are written. Raises Misfit."""
     place = place_of(declared)
     return value if place is None or type(value) in place.exact else place.shallow(value)
 

@@ -1,4 +1,4 @@
-"""The writer as the rooms see it: its parts are written by it again."""
+"""The writer as the modules of this folder see it: they call it for the parts of a value."""
 
 from __future__ import annotations
 
