@@ -164,8 +164,7 @@ class _CompressingCodec(Codec[T]):
         """Raises Malformed, and the library's DecompressionError."""
 
     def _check(self, size: int, compressed: int, *, offset: int = 0, before: int = 0) -> None:
-        """Check a size before ``size`` bytes are allocated. ``before`` is the number of bytes decompressed so far.
-        """
+        """Check a size before ``size`` bytes are allocated. ``before`` is the number of bytes decompressed so far."""
         if not 0 <= size <= compressed * self._expansion:
             raise Malformed(f"{size} bytes announced, {compressed} compressed ones cannot hold them", offset)
         if before + size > self._max_size:

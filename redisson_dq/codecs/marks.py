@@ -1,13 +1,13 @@
-"""Marks values that would be written to other bytes than they were read from. A search by value cannot find them.
+"""Marks values that would be written to other bytes than they were read from, so a search by value cannot find them.
 
-A reader reports each form that Python does not keep, or may not keep. The codec then marks the whole value. In the
-second case the bytes are read and written once more, and compared, when the mark is asked for. A plain value has no
-room for a mark, so it is compared at once. A queue checks for the mark before it looks for the value by its bytes. A
+A reader reports each form that Python does not keep, or may not keep, and the codec marks the whole value. If Python
+only may not keep it, the value is written again and the bytes are compared when the mark is needed. A plain value has
+no room for a mark, so it is compared at once. A queue checks the mark before it searches for the value by its bytes. A
 copy of the value has no mark.
 
 A mark belongs to one object. Some values cannot have one (:func:`has_no_room`): a constant of an enum, a bool, and
-objects without room, such as a message of protobuf. A queue that does not find such a value by its bytes compares it
-with the values that it holds.
+objects without room, such as a message of protobuf. If a queue does not find such a value by its bytes, it compares the
+value with those it holds.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ __all__ = ["compared", "has_no_room", "marked", "needs_copy", "other_bytes"]
 
 T = TypeVar("T")
 
-#: Where a plain value keeps its mark.
+#: The attribute in which a plain value keeps its mark.
 _WHY = " other bytes"
 _NONE: dict[str, str] = {}
 _MADE_OF_PARTS = (date, time, timedelta)
-#: How many bytes of both forms a mark shows.
+#: The number of bytes of each form that a mark shows.
 _SHOWN = 40
 
 
 class _Mark(weakref.ref[Any]):
-    """Why an object has other bytes. Where that is not known yet: the bytes that it was read from, and the codec."""
+    """Why an object has other bytes. Until that is known: the bytes that it was read from, and the codec."""
 
     __slots__ = ("codec", "data", "key", "why")
 
@@ -45,18 +45,18 @@ class _Mark(weakref.ref[Any]):
     codec: Codec[Any] | None
 
 
-#: By id, because an object may have no hash. A mark ends with its object.
+#: By id, because an object may be unhashable. A mark is removed together with its object.
 _marks: dict[int, _Mark] = {}
 
 
 def _forget(mark: _Mark) -> None:
-    """The object is gone, and its id may belong to another one soon."""
+    """Remove the mark of an object that is gone, because its id may be reused."""
     _marks.pop(mark.key, None)
 
 
 def marked(value: T, why: str) -> T:
     """The value, with a mark that says why it is written to other bytes. A value without room stays unchanged. O(n)."""
-    if value is None:  # no queue holds it
+    if value is None:  # a queue holds no None
         return value
     if _has_room(value):
         return _with_mark(value, why)
@@ -74,8 +74,8 @@ def _with_mark(value: T, why: object, data: bytes | None = None, codec: Codec[T]
 
 @cache
 def _with_room(kind: Any) -> Callable[[Any, str], Any] | None:
-    """Makes a value of a subclass with the same content, which has room for the mark. It is for plain types."""
-    if issubclass(kind, (Enum, bool)):  # all code shares these
+    """A copy of a plain value, of a subclass that has room for the mark."""
+    if issubclass(kind, (Enum, bool)):  # these are shared
         return None
     from decimal import Decimal
 
@@ -115,17 +115,18 @@ def has_no_room(value: Any) -> bool:
 
 
 def needs_copy(value: Any) -> bool:
-    """Whether only a copy of the value can be marked, which is of a subclass."""
+    """Whether only a copy of the value, of a subclass, can be marked."""
     kind: Any = type(value)
     return not _has_room(value) and _with_room(kind) is not None
 
 
 def compared(value: T, data: bytes, codec: Codec[T], why: object) -> T:
-    """The value that was read from ``data``, with a mark if other bytes are written of it. O(size) for a plain value.
+    """The value that was read from ``data``, with a mark if it would be written to other bytes. O(size) for a plain
+    value.
 
-    ``why`` becomes a text when the bytes differ, and no sooner. Otherwise O(1): :func:`other_bytes` compares, unless
-    the value is known to have other bytes, or has no room. A value that cannot be written has no mark, as any search
-    for it raises EncodeError.
+    ``why`` is converted to a text only when the bytes differ. Otherwise O(1): :func:`other_bytes` compares later,
+    unless the value is known to have other bytes, or has no room. A value that cannot be written has no mark, as any
+    search for it raises EncodeError.
     """
     if _has_room(value):
         mark = _marks.get(id(value))
@@ -155,9 +156,9 @@ def _difference(value: Any, data: bytes, codec: Codec[Any], why: object) -> str:
 
 
 def other_bytes(value: Any) -> str:
-    """Why a value was read from other bytes than are written. Empty if the value has no mark.
+    """Why a value would be written to other bytes than it was read from. Empty if the value has no mark.
 
-    O(1), and O(size) where the bytes have to be compared.
+    O(1), or O(size) if the bytes have to be compared.
     """
     mark = _marks.get(id(value))
     if mark is not None and mark() is value:

@@ -1,4 +1,4 @@
-"""JSON of one Python type, without any name or rule of Java: for queues that only Python uses."""
+"""JSON of one Python type, without Java's names and rules: for queues that only Python uses."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from redisson_dq.errors import ArgumentError, EncodeError
 
 __all__ = ["JsonCodec"]
 
-#: The place of a value in msgspec's messages, and the byte at which the text is not JSON.
+#: The path of a value in msgspec's messages, and the position at which the text is not JSON.
 _PATH = re.compile(r" - at `\$(.*)`\Z", re.DOTALL)
-#: The part of a warning of pydantic that does not show the value.
+#: The part of a pydantic warning that does not show the value.
 _EXPECTED = re.compile(r"Expected `[^`]*`(?= - serialized value)")
 _BYTE = re.compile(r"\(byte (\d+)\)\Z")
 
@@ -42,11 +42,10 @@ class JsonCodec(Codec[T]):
     >>> JsonCodec(dict[str, Decimal]).encode({"price": Decimal("19.99")})
     b'{"price":"19.99"}'
 
-    Datetimes, Decimals, UUIDs, enums, bytes and sets are written as msgspec writes them. Types that contain models of
-    pydantic, and unions of several dataclasses, are read and written by pydantic. A value
-    that would not come back equal raises EncodeError when it is offered, and bytes that are no such value raise
-    DecodeError with the path. Unknown fields are ignored and missing ones take their defaults, so a class can grow
-    while both versions run.
+    Datetimes, Decimals, UUIDs, enums, bytes and sets are written as msgspec writes them. Types that contain pydantic
+    models, and unions of several dataclasses, are read and written by pydantic. A value that would not come back equal
+    raises EncodeError when it is offered, and bytes that are not such a value raise DecodeError with the path. Unknown
+    fields are ignored and missing ones take their defaults, so a class can grow while both versions run.
 
     Needs msgspec, the extra ``json``. Raises ArgumentError for a type that neither library knows. O(size).
     No counterpart in Redisson: Java reads the text with StringCodec.
@@ -64,7 +63,7 @@ class JsonCodec(Codec[T]):
 
     @property
     def wants_type(self) -> bool:
-        """Whether it has none."""
+        """Whether the codec has no type yet."""
         return self._type is None
 
     def typed(self, type: Any) -> Codec[Any]:
@@ -79,10 +78,10 @@ class JsonCodec(Codec[T]):
         """The JSON of ``value``. Raises EncodeError if it is not of the type, or would come back as another value."""
         try:
             back = self._format.loads(self._format.dumps(value))
-            data = self._format.dumps(back)  # those of 5 where a float is declared are those of 5.0
+            data = self._format.dumps(back)  # if a float is declared, 5 and 5.0 have the same bytes
         except Exception as error:
             raise self._refused(value, *_place_and_text(error)) from error
-        # None compares, although it has no own __eq__ in Python 3.12 and older: NaN would come back as None.
+        # None is compared too, although it has no own __eq__ in Python 3.12 and older: NaN would come back as None.
         compares = back is None or getattr(type(back), "__eq__", None) is not object.__eq__
         if compares and back != value:
             raise self._refused(value, "$", f"it would be read back as another value, of type {type_name(back)}")
@@ -118,9 +117,9 @@ def _name(kind: Any) -> str:
 
 
 def _place_and_text(error: Exception | SystemExit) -> tuple[str, str]:
-    """The path of the first fault, and its text. The values themselves do not belong into a log."""
+    """The path of the first fault, and its text without the values, which do not belong in a log."""
     errors = getattr(error, "errors", None)
-    if callable(errors):  # of pydantic
+    if callable(errors):  # from pydantic
         first = errors(include_url=False, include_input=False)[0]
         steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in first["loc"])
         return "$" + "".join(steps), first["msg"]
@@ -143,10 +142,10 @@ def _format_of(kind: Any) -> _Format:
         decoder = msgspec.json.Decoder(Any if kind is None else kind)
         if isinstance(msgspec.inspect.type_info(kind), msgspec.inspect.CustomType):
             raise TypeError("use a dataclass, an attrs class, a pydantic model or a TypedDict")
-    except (TypeError, ValueError) as error:  # a ValueError by the repr of an object that is no type
+    except (TypeError, ValueError) as error:  # a ValueError from the repr of an object that is not a type
         text = str(error)
         if "unions may not contain" in text:
-            return _pydantic(kind)  # which distinguishes several classes by their fields
+            return _pydantic(kind)  # pydantic tells several classes apart by their fields
         if isinstance(error, ValueError) or text.endswith("is not supported"):
             text = "it is not a supported type"  # msgspec shows the whole object, passwords too
         raise ArgumentError(f"JsonCodec: {shown(kind)} cannot be read from JSON: {text}") from None
@@ -166,7 +165,7 @@ def _pydantic(kind: Any) -> _Format:
     pydantic = _module("pydantic")
     try:
         adapter = pydantic.TypeAdapter(kind)
-    except pydantic.errors.PydanticUserError as error:  # of a schema too
+    except pydantic.errors.PydanticUserError as error:  # a schema has these too
         text = str(error).partition(". ")[0]
         raise ArgumentError(f"JsonCodec: {shown(kind)} cannot be read from JSON by pydantic: {text}") from error
     return _Format(
@@ -182,7 +181,7 @@ def _module(name: str) -> Any:
 
 
 def _has_model(kind: Any) -> bool:
-    """Whether a model of pydantic is in the type, as far as annotations show it."""
+    """Whether the type contains a pydantic model, as far as annotations show."""
     seen: set[Any] = set()
     left = [kind]
     while left:
@@ -204,5 +203,5 @@ def _has_model(kind: Any) -> bool:
 def _hints(kind: type) -> list[Any]:
     try:
         return list(get_type_hints(kind, include_extras=True).values())
-    except Exception:  # a name that is not defined yet: msgspec or pydantic says so
+    except Exception:  # a name that is not defined yet; msgspec or pydantic reports it
         return []

@@ -1,4 +1,4 @@
-"""Redisson's codec for protobuf messages, and for the other types that it accepts."""
+"""Redisson's codec for protobuf messages and for the other types that it accepts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["ProtobufCodec"]
 
 
 class _Coding(NamedTuple):
-    """Encodes and decodes the codec's one type. Raises Unencodable, Malformed, or another codec's errors."""
+    """Encodes and decodes the codec's type. Raises Unencodable, Malformed, or another codec's errors."""
 
     encode: Callable[[Any], bytes]
     decode: Callable[[bytes], Any]
@@ -41,11 +41,11 @@ class ProtobufCodec(Codec[T]):
     * a class declared with java_class, or one of java.time: the runtime schema of protostuff, Java's library for
       classes that protobuf did not generate.
 
-    Raises ArgumentError for any other type, among them records and enums, which Java's codec does not read back. Raises
-    EncodeError for a value of another type, and for a value that protostuff would lose silently. That is None in
-    a list or an array, a subclass in a field, and another collection than Java makes for the field. It is also None or
-    an empty collection in a field whose attribute comes back as something else. Raises DecodeError for bytes that are
-    no such value. O(size).
+    Raises ArgumentError for any other type, including records and enums, which Java's codec cannot read back. Raises
+    EncodeError for a value of another type, and for a value that protostuff would lose silently: None in a list or an
+    array, a subclass in a field, another collection than Java makes for the field, and None or an empty collection in a
+    field whose attribute would come back as something else. Raises DecodeError for bytes that are not such a value.
+    O(size).
     """
 
     @overload
@@ -92,14 +92,14 @@ class ProtobufCodec(Codec[T]):
 
 
 def _under_own_name(codec: str, error: EncodeError | DecodeError) -> str:
-    """The message of an inner codec's error, under this codec's name."""
+    """The message of an inner codec's error, with this codec's name."""
     return f"{codec}: {str(error).removeprefix(f'{error.codec}: ')}"
 
 
 # Messages of protobuf
 
-#: In Python and Java, protobuf writes messages nested to any depth, and reads 100 levels. Each level takes two bytes or
-#: more.
+#: In Python and Java, protobuf writes messages nested to any depth, but reads only 100 levels. Each level takes at
+#: least two bytes.
 _SHORTEST_DEEP = 200
 
 
@@ -126,7 +126,7 @@ def _message(kind: Any) -> _Coding:
     def decode(data: bytes) -> Any:
         try:
             return message.FromString(data)
-        except (protobuf.DecodeError, ValueError) as error:  # ValueError: a text, in protobuf's pure Python
+        except (protobuf.DecodeError, ValueError) as error:  # ValueError: for a text, from protobuf's pure Python
             raise Malformed(f"no {message.__qualname__}: {error}") from error
 
     return _Coding(encode, decode)
@@ -148,7 +148,7 @@ _JSON: dict[str, tuple[str, ...]] = {
     "java.util.HashSet": ("java.util.HashSet", "java.util.LinkedHashSet"),
     "java.util.HashMap": ("java.util.HashMap", "java.util.LinkedHashMap"),
 }
-#: ``list``, ``set`` and ``dict`` stand for interfaces. The list of Java's codec has classes.
+#: ``list``, ``set`` and ``dict`` mean interfaces, but the list of Java's codec has classes.
 _CLASSES = {
     "java.util.List": "java.util.ArrayList",
     "java.util.Set": "java.util.HashSet",
@@ -172,7 +172,7 @@ def _checked(value: Any, name: str) -> Any:
 
 
 def _of_another_codec(codec: Codec, name: str) -> _Coding:
-    """The coding of a type by its named codec, which itself accepts values of any type."""
+    """The coding of a type by another codec, which itself accepts values of any type."""
     if name not in _COLLECTIONS:
         return _Coding(codec.encode, codec.decode)
 
@@ -198,7 +198,7 @@ def _json(kind: Any, name: str) -> _Coding:
     def decode(data: bytes) -> Any:
         value = named.decode(data)
         if not _is_accepted(value, name) and name not in _COLLECTIONS:
-            # As the whole value a Short, a Character, a URI ... is without its class.
+            # If the whole value is a Short, a Character, a URI and so on, it does not carry its class.
             value = bare.decode(data)
         return _checked(value, name)
 

@@ -1,4 +1,4 @@
-"""Where the bytes of one Redisson differ from those of another: one table, by version. Every form is read."""
+"""The forms in which the bytes of Redisson's versions differ. Every form is read."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ _VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})(?:\.\d{1,4})?", re.ASCII)
 
 
 class RedissonForm(Enum):
-    """A form in the bytes, by the first Redisson that writes it and the first that no longer does."""
+    """A form of bytes, with the first Redisson that writes it and the first that no longer does."""
 
-    #: A UUID carries the name of its class in a field or array of UUIDs: of the codecs that name classes.
+    #: A UUID carries the name of its class in a field or array of UUIDs, in codecs that name classes.
     CLASS_OF_UUID = (4, 2), None
-    #: And of the codecs of one declared type.
+    #: The same in codecs of one declared type.
     CLASS_OF_UUID_IN_TYPED = (4, 2), (4, 5)
     #: Kryo5 writes wrappers of java.util.Collections, EnumMaps and addresses as streams of Java's serialization.
     STREAM_IN_KRYO = (3, 38), None
     #: Kryo5 writes ``ConcurrentHashMap.newKeySet()`` as its map and the value of each key.
     MAP_OF_KEY_SET = (4, 7), None
-    #: In JSON, the name of a map's entry with half of a surrogate pair: Jackson 2.21 writes it and does not read it.
+    #: In JSON, a map's key may have a lone surrogate: Jackson 2.21 writes it but cannot read it.
     HALF_PAIR_IN_NAME = (0, 0), (4, 3)
 
     def is_written_by(self, redisson: str | None) -> bool:
-        """Whether the Redisson of that version writes it, such as ``"4.3"``. None is the newest.
+        """Whether the Redisson of that version, such as ``"4.3"``, writes the form. None is the newest.
 
         Raises ArgumentError for any other text.
         """

@@ -1,4 +1,4 @@
-"""The codecs that carry no type: text, numbers as decimal text, raw bytes."""
+"""The codecs without types: text, numbers as decimal text, raw bytes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from redisson_dq.errors import ArgumentError
 
 __all__ = ["ByteArrayCodec", "DoubleCodec", "IntegerCodec", "LongCodec", "StringCodec"]
 
-# java/numbers.py has these bounds too, but brings all types of Java along.
+# java/numbers.py has these bounds too, but would import all Java types.
 _INT_MIN, _INT_MAX = -(2**31), 2**31 - 1
 _LONG_MIN, _LONG_MAX = -(2**63), 2**63 - 1
 #: Python text encodings that Java has no charset for.
@@ -32,7 +32,7 @@ _PYTHON_ONLY = frozenset(
         "oem",
     )
 )
-_BIG_ENDIAN = {"utf-16": b"\xfe\xff", "utf-32": b""}  # the mark that Java writes before the text
+_BIG_ENDIAN = {"utf-16": b"\xfe\xff", "utf-32": b""}  # the byte order mark that Java writes before the text
 _BOMS = {"utf-16": (b"\xfe\xff", b"\xff\xfe"), "utf-32": (b"\0\0\xfe\xff", b"\xff\xfe\0\0")}
 
 _INTEGER = re.compile(r"[+-]?\d+")
@@ -44,12 +44,12 @@ _TRIMMED = "".join(map(chr, range(0x21)))  # the characters that Java's String.t
 class StringCodec(Codec[str]):
     """``str`` and its bytes in ``charset``: ``org.redisson.client.codec.StringCodec``.
 
-    ``charset`` is a Java or Python name; UTF-16 is written as Java does, big endian after a mark. Raises
-    ArgumentError for a charset that Python does not know or Java does not have.
+    ``charset`` is a Java or Python name; UTF-16 is written as in Java, big endian after a byte order mark. Raises
+    ArgumentError for a charset that Python or Java does not have.
 
     Java's codec writes any object as its ``toString()``. This one takes str only. Raises EncodeError for other types
-    and for characters the charset does not have, lone surrogates in UTF-8 among them. Java writes ``?`` for these.
-    Raises DecodeError for bytes that are no text in the charset. Java reads U+FFFD there. O(length).
+    and for characters that the charset does not have, such as lone surrogates in UTF-8, for which Java writes ``?``.
+    Raises DecodeError for bytes that are not text in the charset, which Java reads as U+FFFD. O(length).
     """
 
     def __init__(self, charset: str = "utf-8") -> None:
@@ -75,7 +75,7 @@ class StringCodec(Codec[str]):
         if not issubclass(type(value), str):
             raise _wrong_type(value, "a str; call str() on it, or use a codec for its type").as_error(self.name)
         try:
-            raw = str.encode(value, self._encoding)  # not by a subclass's own method
+            raw = str.encode(value, self._encoding)  # not with a subclass's own method
         except UnicodeEncodeError as error:
             fault = Unencodable(
                 f"character U+{ord(error.object[error.start]):04X} at {error.start} has no bytes in {self._charset}"
@@ -84,7 +84,7 @@ class StringCodec(Codec[str]):
         if self._is_ebcdic:
             if "\x85" in value:
                 raise Unencodable(f"Java reads character U+0085 in {self._charset} as a line feed").as_error(self.name)
-            raw = raw.replace(b"\x25", b"\x15")  # Java has NEL for a line feed, Python LF
+            raw = raw.replace(b"\x25", b"\x15")  # Java writes a line feed as NEL, Python as LF
         return self._prefix + raw if self._prefix and raw else raw
 
     def decode(self, data: bytes) -> str:
@@ -101,11 +101,11 @@ class StringCodec(Codec[str]):
             raise fault.as_error(self.name, bytes(data)) from error
         if self._is_ebcdic:
             text = text.replace("\x85", "\n")
-        # UTF-8 has one form.
+        # In UTF-8 each text has only one form.
         return text if encoding == "utf-8" else compared(text, data, self, f"{self._charset} has several forms")
 
     def memory_of(self, data: bytes) -> int:
-        """One character may make Python keep all of them in four bytes each."""
+        """One character beyond U+FFFF makes Python store each character in four bytes."""
         return 4 * len(data)
 
     def __repr__(self) -> str:

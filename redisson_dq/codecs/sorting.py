@@ -1,7 +1,7 @@
-"""Sorted collections and priority queues: in which order they are written, and which no Java program can hold.
+"""Sorted collections and priority queues: the order in which they are written, and those that Java cannot have.
 
-Java's serialization trusts the order of the bytes. A TreeMap whose keys are in another order finds none of them.
-Every other codec sorts again in Java, so the order of the bytes is free there.
+Java's serialization trusts the order of the bytes: a TreeMap whose keys are in another order does not find them. All
+other codecs sort again in Java, so there the order of the bytes does not matter.
 """
 
 from __future__ import annotations
@@ -27,11 +27,10 @@ _COMPARABLE, _UNKNOWN = "java.lang.Comparable", "?"
 
 
 def sorted_contents(value: Any, java_name: str, *, trusted: bool = False) -> list[Any]:
-    """The elements of a sorted collection of that class, or the pairs of a sorted map, in the order in which they are
-    written.
+    """The elements of a sorted collection of that class, or the pairs of a sorted map, in the order of writing.
 
-    ``trusted`` says that Java takes the order of the bytes for its own. Raises Unencodable if Java can hold no such
-    collection, or if the order is trusted and not known here. O(n log n)
+    ``trusted`` says that Java trusts the order of the bytes. Raises Unencodable if Java cannot have such a collection,
+    or if the order is trusted but not known here. O(n log n)
     """
     comparator = getattr(value, "comparator", None)
     if comparator is not None and not isinstance(comparator, Comparator):
@@ -58,7 +57,7 @@ def sorted_contents(value: Any, java_name: str, *, trusted: bool = False) -> lis
 
 
 def _check_comparable(items: list[Any], key: Any, java_name: str) -> None:
-    """Refuse objects of a class that is known to have no order in Java."""
+    """Refuse objects of a class that is known not to be Comparable in Java."""
     for name in {class_name(key(item)) or _UNKNOWN for item in items}:
         declaration = declaration_of(name)
         if name[0] == "[":
@@ -72,6 +71,6 @@ def _check_comparable(items: list[Any], key: Any, java_name: str) -> None:
 
 
 def refuse_comparator(value: Any) -> None:
-    """Refuse a comparator where Java's codec writes none: Java would read a collection in its natural order."""
+    """Refuse a comparator if Java's codec writes none: Java would read the collection in natural order."""
     if getattr(value, "comparator", None) is not None:
         raise Unencodable("a collection with a comparator, which this codec does not write, in Java as well")

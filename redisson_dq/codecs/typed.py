@@ -1,4 +1,4 @@
-"""A codec of Java's values for a queue of one element type, as Java's ``RDelayedQueue<Long>`` has one."""
+"""A codec of Java values for a queue with one element type, like Java's ``RDelayedQueue<Long>``."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ _WHERE = "type="
 class TypedCodec(Codec[T]):
     """``inner`` for values of one type: ``Kryo5Codec().typed(java.Long)``.
 
-    ``type`` is an annotation of Java's values: ``java.Long``, a declared class, ``list[Order]``, ``Page[Order]``,
-    ``Order | Invoice``. A plain value becomes one of that type, as in a field that is declared so: ``5`` a Long. Any
-    other value raises EncodeError, and bytes of any other value DecodeError. The bytes are those of ``inner``.
+    ``type`` is an annotation of Java values: ``java.Long``, a declared class, ``list[Order]``, ``Page[Order]``, ``Order
+    | Invoice``. A plain value is converted to the type, as in a field with this declared type: ``5`` becomes a Long.
+    Any other value raises EncodeError, and bytes of any other value raise DecodeError. The bytes are those of
+    ``inner``.
     """
 
     def __init__(self, inner: Codec[Any], type: Any) -> None:
@@ -41,11 +42,11 @@ class TypedCodec(Codec[T]):
 
     @property
     def name(self) -> str:
-        """The name in error messages: that of the codec that writes the bytes."""
+        """The name in error messages: that of the inner codec."""
         return self._inner.name
 
     def typed(self, type: Any) -> Codec[Any]:
-        """The codec for values of another type."""
+        """A codec for values of another type."""
         return self._inner.typed(type)
 
     def encode(self, value: T) -> bytes:
@@ -66,7 +67,7 @@ class TypedCodec(Codec[T]):
             raise decode_error(fault, self.name, data) from error
 
     def memory_of(self, data: bytes) -> int:
-        """The memory that the codec of the bytes needs."""
+        """The memory that the inner codec needs."""
         return self._inner.memory_of(data)
 
     def _placed(self, value: Any) -> Any:
@@ -84,7 +85,7 @@ class TypedCodec(Codec[T]):
 
 
 class _Root:
-    """The place of a whole value. Its objects of generic classes get the types of their arguments, as Java's have."""
+    """The place of a whole value. Objects of generic classes in it get the types of their arguments, as in Java."""
 
     def __init__(self, signature: Signature) -> None:
         self._signature = signature
@@ -98,7 +99,7 @@ class _Root:
 
 
 def _with_arguments(value: Any, signature: Signature) -> Any:
-    """The value itself, or a copy in which the fields of generic classes hold values of their type arguments."""
+    """The value itself, or a copy in which fields of generic classes are converted to their type arguments."""
     arguments = signature.arguments
     if not arguments or value is None:
         return value

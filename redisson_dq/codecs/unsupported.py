@@ -1,7 +1,7 @@
 """Redisson's codecs that have no counterpart here, and a guess at which codec wrote unreadable bytes.
 
-A frequent reason of a DecodeError is that the two sides of a queue have different codecs. The first bytes often show
-which codec wrote them. If they do not, the message says nothing.
+A frequent reason for a DecodeError is that the two sides of a queue have different codecs. The first bytes often show
+which codec wrote them. If they do not, the message names no codec.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ _TEXT = "text"
 
 
 def _refused(name: str) -> Callable[..., NoReturn]:
-    """A stand-in for one of Redisson's codecs. Takes the arguments of Java's constructors, and raises ArgumentError."""
+    """A placeholder for one of Redisson's codecs. It takes the arguments of Java's constructors, and raises
+    ArgumentError."""
 
     def refuse(*arguments: Any, **options: Any) -> NoReturn:
         raise ArgumentError(_no_counterpart(name))
@@ -28,11 +29,11 @@ def _refused(name: str) -> Callable[..., NoReturn]:
     return refuse
 
 
-#: Fast-serialization: Redisson's default from 3.10 to 3.12, gone since 4.1.
+#: Fast-serialization: Redisson's default from 3.10 to 3.12, removed in 4.1.
 FstCodec = _refused("FstCodec")
 #: Kryo 4. Its bytes cannot be distinguished from those of Kryo5Codec.
 KryoCodec = _refused("KryoCodec")
-#: Apache Fury: from Redisson 3.35, gone since 4.1.
+#: Apache Fury: since Redisson 3.35, removed in 4.1.
 FuryCodec = _refused("FuryCodec")
 #: Apache Fory, as Fury is called now: since Redisson 3.52.
 ForyCodec = _refused("ForyCodec")
@@ -51,7 +52,7 @@ def _no_counterpart(name: str) -> str:
 class _Fingerprint(NamedTuple):
     name: str
     #: Patterns for the start of the bytes. If a pattern has a group ``size``, exactly this many bytes follow the match.
-    #: ``re`` compiles them at their first use: most programs never ask.
+    #: ``re`` compiles them at their first use, because most programs never need them.
     pattern: bytes
 
 
@@ -59,7 +60,7 @@ def _fingerprint(name: str, *patterns: bytes) -> _Fingerprint:
     return _Fingerprint(name, b"|".join(patterns))
 
 
-# Of a class in a package. A pattern remembers each round of a repetition, so there is a limit to them.
+# A class in a package. A pattern remembers each repetition, so their number is limited.
 _NAME = rb"(?:[A-Za-z_$][\w$]*\.){1,60}[A-Za-z_$][\w$]*"
 
 _FINGERPRINTS = (
@@ -85,8 +86,8 @@ _FINGERPRINTS = (
         rb"[\xf6\xf7](?:[\x01-\x7f]|\x80..|\x81.{4}|\x82.{8})\Z",  # a Long, an Integer
         rb"\x00\x0c[\x01-\x7f]\Z|\x00\x09.{8}\Z",  # a letter, a Double
     ),
-    # The third byte of a Kryo5 int that starts so would be its last, or be above 7f.
-    # Of Fory 1 too: Redisson has it from 4.7 on. A compressed value with such a length before it is larger.
+    # The third byte of a Kryo5 int with these first bytes would be its last, or above 7f. Also of Fory 1, which
+    # Redisson has since 4.7. A compressed value with such a length is larger.
     _fingerprint("ForyCodec", rb"\x02\xff[\x00-\x7f].", rb"\xd4\x62[\x06\x07]", rb"\x00\xff[\x01-\xff].{1,60000}\Z"),
     _fingerprint(
         "Kryo5Codec",
@@ -105,17 +106,17 @@ _FINGERPRINTS = (
 )
 
 
-#: How many characters say whether bytes are a text.
+#: The number of characters that decide whether bytes are a text.
 _LOOKED_AT = 10_000
-#: Parts of the names of the codecs that write bytes of this look, where the first part of the name is another one.
+#: Parts of the names of codecs that write bytes which look like those of another codec.
 _KIN = {
     _TEXT: ("String", "Long", "Integer", "Double", "Json", "Ion", "Protobuf"),
-    "JsonJacksonCodec": ("Json", "Protobuf"),  # ProtobufCodec writes JSON where a class is no message
+    "JsonJacksonCodec": ("Json", "Protobuf"),  # ProtobufCodec writes JSON for a class that is not a message
 }
 
 
 def looks_like(data: bytes) -> str | None:
-    """Redisson's name of the codec that seems to have written ``data``, or ``"text"``, or None. O(size).
+    """Redisson's name for the codec that seems to have written ``data``, or ``"text"``, or None. O(size).
 
     For bytes of Fury the answer is Fory. For JSON it is JsonJacksonCodec, and only if the JSON names Java types.
     """
@@ -141,7 +142,7 @@ def hint(codec: str, data: bytes) -> str:
 
 
 def _is_kin(name: str, codec: str) -> bool:
-    """Whether ``codec`` can read, or should have been able to read, bytes that look like those of ``name``."""
+    """Whether ``codec`` can or should be able to read bytes that look like those of ``name``."""
     parts = _KIN.get(name, (name.removesuffix("Codec").removesuffix("Jackson"),))
     return any(part in codec for part in parts)
 

@@ -215,8 +215,7 @@ def missing_values(declaration: Declaration, arguments: tuple[Signature, ...]) -
 
 @lru_cache(maxsize=1024)
 def _fields(declaration: Declaration, arguments: tuple[Signature, ...]) -> dict[str, Property]:
-    """The class's fields by Java name. If a subclass has a field with the same name, Jackson knows only that one.
-    """
+    """The class's fields by Java name. If a subclass has a field with the same name, Jackson knows only that one."""
     found: dict[str, Property] = {}
     _collect(declaration, arguments, _required(declaration.python), _filled(declaration.python), found)
     return found

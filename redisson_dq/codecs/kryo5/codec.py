@@ -1,5 +1,4 @@
-"""The codec itself. It handles flat values directly, and all others through a reader or a writer.
-"""
+"""The codec itself. It handles flat values directly, and all others through a reader or a writer."""
 
 from __future__ import annotations
 

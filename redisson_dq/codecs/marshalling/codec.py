@@ -21,17 +21,17 @@ __all__ = ["MarshallingCodec"]
 class MarshallingCodec(Codec):
     """JBoss Marshalling, ``org.redisson.codec.MarshallingCodec``: Redisson's default codec from 3.13 to 3.18.
 
-    The types are those of SerializationCodec (docs/codecs.md): a class of your own needs a declaration
-    (``java_class``), with its ``serial_version_uid`` to be written. With ``unknown="generic"`` objects of undeclared
-    classes come back as a JavaObject, which is written again as it was::
+    The types are those of SerializationCodec (docs/codecs.md). A class of your own needs a declaration
+    (``java_class``), and to be written, its ``serial_version_uid``. With ``unknown="generic"``, objects of undeclared
+    classes come back as a JavaObject, which is written unchanged::
 
         client = redisson_dq.connect("redis://localhost:6379/0", codec=MarshallingCodec(), envelope="legacy")
 
-    Redisson up to 3.21.0 also has another envelope: see ``envelope`` of ``connect``. Redisson 4.1 and later have no
-    MarshallingCodec any more.
+    Redisson up to 3.21.0 also has another envelope: see ``envelope`` of ``connect``. Redisson 4.1 removed
+    MarshallingCodec.
 
-    Raises EncodeError and DecodeError; ArgumentError for another ``unknown``. Nothing in the bytes runs or loads
-    anything. Time and memory are O(size of the value or of the bytes).
+    Raises EncodeError and DecodeError; ArgumentError for another ``unknown``. The bytes cannot make it run or load any
+    code. Time and memory are O(size of the value or of the bytes).
     """
 
     def __init__(self, *, unknown: Literal["refuse", "generic"] = "refuse") -> None:

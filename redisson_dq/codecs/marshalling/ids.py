@@ -1,7 +1,7 @@
 """The lead bytes of the river protocol, version 4: of objects, arrays, collections and classes.
 
-Java's ``org.jboss.marshalling.river.Protocol`` has their names. A class that has an id of its own is written as that
-one byte, and some of its objects have a short form.
+The names are those of ``org.jboss.marshalling.river.Protocol``. A class with its own id is written as that one byte,
+and some of its objects have a short form.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ __all__ = [
     "WRITE_OBJECT_CLASS",
 ]
 
-#: The first byte of every value. Redisson writes 4; its decoder reads older ones.
+#: The first byte of every value. Redisson writes 4; its decoder also reads older versions.
 VERSION: Final = 4
 VERSIONS: Final = (2, 3, 4)
 
@@ -122,7 +122,7 @@ COLLECTIONS: Final = {
     ENUM_MAP: _UTIL + "EnumMap",
     COPIES: _HELPERS + "CopiesList",
 }
-#: Objects that are an id and the values of these fields. Fields of one value are written once.
+#: Objects that are an id and the values of these fields. If the fields have the same value, it is written once.
 SINGLE_FIELDS: Final[dict[int, tuple[str, tuple[tuple[str, ...], ...]]]] = {
     0x5C: (_HELPERS + "SingletonList", (("element",),)),
     0x5D: (_HELPERS + "EmptyList", ()),
@@ -139,16 +139,16 @@ SINGLE_FIELDS: Final[dict[int, tuple[str, tuple[tuple[str, ...], ...]]]] = {
     0x80: (_HELPERS + "UnmodifiableSortedSet", (("c", "ss"),)),
     0x81: (_HELPERS + "UnmodifiableSortedMap", (("m", "sm"),)),
 }
-#: Classes that have an id as classes, and objects that are written as those of any class.
+#: Classes with an id whose objects are written like those of any class.
 CREATED_AS_OBJECTS: Final = {
     0x73: "java.util.concurrent.CopyOnWriteArrayList",
     0x74: "java.util.concurrent.CopyOnWriteArraySet",
 }
 
-#: The class by which java.time writes its values.
+#: The class with which java.time writes its values.
 TIMES: Final = "java.time.Ser"
 
-#: By id: the class of which it is the java.lang.Class.
+#: By id of a java.lang.Class: the class that it describes.
 CLASS_OF_ID: Final[dict[int, str]] = {
     0x14: "java.lang.String",
     CLASS_CLASS: "java.lang.Class",
@@ -157,7 +157,7 @@ CLASS_OF_ID: Final[dict[int, str]] = {
     **{code: "[" + element for code, element in ARRAYS.items()},
     **{code: PRIMITIVE_NAMES[element] for code, element in PRIMITIVES.items()},
     0x28: "void",
-    # In the order of their primitive types.
+    # In the order of the primitive types.
     0x29: "java.lang.Boolean",
     **{0x2A + place: name for place, (name, _) in enumerate(BOXED.values())},
     0x31: "java.lang.Void",
@@ -170,7 +170,7 @@ CLASS_OF_ID: Final[dict[int, str]] = {
     **COLLECTIONS,
     **{code: name for code, (name, _) in SINGLE_FIELDS.items()},
     **CREATED_AS_OBJECTS,
-    # Not written any more: classes of earlier versions of the protocol.
+    # No longer written: classes of earlier versions of the protocol.
     0x5E: _UTIL + "HashSet",
     0x5F: _UTIL + "LinkedHashSet",
     0x60: _UTIL + "TreeSet",

@@ -1,8 +1,8 @@
 """From bytes to contents: ``RiverUnmarshaller`` of JBoss Marshalling, as far as Redisson's codec needs it.
 
 Reading past the end raises IndexError or struct.error, which the codec reports as bytes that end too early. Anything
-else that is wrong raises Malformed. Each content takes at least one byte, and each length is compared with the bytes
-that are there, so time and memory are O(bytes).
+else that is wrong raises Malformed. Each content takes at least one byte, and each length is checked against the
+remaining bytes, so time and memory are O(bytes).
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class RiverReader(ContentReader):
         return self._one("java.lang.Boolean", code, None, {"value": code == ids.BOOLEAN_TRUE})
 
     def _one(self, name: str, code: int, key: bytes | None, values: dict[str, Content]) -> Instance:
-        """An object that has no identity in these bytes: the same content each time."""
+        """An object without identity in these bytes: the same content each time."""
         found = self.alike.get((code, key))
         if found is None:
             found = self.alike[code, key] = self._instance(name)
@@ -171,7 +171,7 @@ class RiverReader(ContentReader):
         return found
 
     def _annotation(self, contents: list[Content]) -> None:
-        """The data that a writeObject or writeExternal wrote, up to its end. Adjacent blocks come as one."""
+        """The data that writeObject or writeExternal wrote, up to its end. Adjacent blocks are joined."""
         blocks: list[bytes] = []
         while True:
             code = self.data[self.pos]
@@ -309,7 +309,7 @@ class RiverReader(ContentReader):
             name = self._name()
             kind = self._class().name
             fields[name] = FieldDesc(name, PRIMITIVE_CODES.get(kind, _OBJECT_TYPE))
-            self.pos += 1  # whether it is unshared
+            self.pos += 1  # skip the byte that says whether it is unshared
         if len(fields) != count:
             raise Malformed("a class with two fields of one name", start)
         above = self._class()
@@ -339,7 +339,7 @@ class RiverReader(ContentReader):
         return self._chars(self._int())
 
     def _chars(self, size: int) -> str:
-        """A text of that many UTF-16 units."""
+        """A text of ``count`` UTF-16 units."""
         data, start = self.data, self.pos
         end = start + size
         if not 0 <= size <= len(data) - start:
@@ -353,7 +353,7 @@ class RiverReader(ContentReader):
         return decode_utf(self._next_bytes(end - start), start)
 
     def _count(self, form: int) -> int:
-        """A length in 0, 1, 2 or 4 bytes, by the place of its id among the four of its kind."""
+        """A length in 0, 1, 2 or 4 bytes, depending on which of the four ids of its kind was read."""
         if form == 3:
             count = self._int()
             if count <= 0:
@@ -399,7 +399,7 @@ _RULES: dict[int, Callable[[RiverReader, int], Any]] = {
     **dict.fromkeys(range(ids.COLLECTION_EMPTY, ids.COLLECTION_EMPTY + 4), RiverReader._collection),
     **dict.fromkeys(ids.BOXED, RiverReader._boxed),
     **dict.fromkeys(ids.SINGLE_FIELDS, RiverReader._single),
-    # A java.lang.Class. Where an object has the same id, the class is written in full.
+    # A java.lang.Class. An object with the same id has its class written in full.
     **{
         code: lambda reader, code: ClassObject(_described(ids.CLASS_OF_ID[code]), reader.pos - 1)
         for code in ids.CLASS_OF_ID

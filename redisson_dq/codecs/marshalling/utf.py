@@ -1,7 +1,8 @@
-"""``writeUTF`` of both protocols in the data of java.time, which ends with the name of a zone where it has one.
+"""``writeUTF`` of both protocols in the data of java.time, which ends with the name of the zone if there is one.
 
-Java's stream counts the bytes of a text in two bytes, river its UTF-16 units in four. Only the time zones' names are
-written so by a class that has a counterpart in Python, and they are ASCII. No byte of such a name is below 20.
+Java's stream writes the number of bytes in two bytes, river the number of UTF-16 units in four. Among the classes with
+a Python counterpart, only time zones write a text in this way. Their names are ASCII, and no byte is below 20
+(hexadecimal).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from redisson_dq.codecs.serialization.stream import Content
 
 __all__ = ["as_java_writes_utf", "as_river_writes_utf"]
 
-_ZONE = 7  # the number of ZoneRegion, which is before the text
+_ZONE = 7  # the number of ZoneRegion, which precedes the text
 
 
 def as_java_writes_utf(block: Content) -> Content:

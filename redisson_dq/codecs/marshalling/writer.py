@@ -31,7 +31,7 @@ from redisson_dq.java.registry import declaration_of
 
 __all__ = ["RiverWriter"]
 
-_BLOCK = 512  # the buffer of Java's marshaller: longer data is cut into blocks of that size
+_BLOCK = 512  # the buffer of Java's marshaller: longer data is split into blocks of this size
 _PRIMITIVE_IDS = {code: number for number, code in ids.PRIMITIVES.items()}
 _BOXED_IDS = {name: (number, struct.Struct(layout)) for number, (name, layout) in ids.BOXED.items()}
 _COUNTED_IDS = {name: number for number, name in ids.COUNTED.items()}
@@ -44,8 +44,8 @@ _pack_long = struct.Struct(">q").pack
 class RiverWriter:
     """One value. ``out`` collects its bytes, the version first.
 
-    A content that is written twice is a reference the second time, except boxed numbers and empty texts. Texts that are
-    equal count as one, with the names of classes and fields, as constants of a Java program do.
+    A content that is written twice is a reference the second time, except boxed numbers and empty texts. Equal texts
+    count as one content, as do names of classes and fields, like the constants of a Java program.
     """
 
     __slots__ = ("classes", "count", "depth", "instances", "out", "superclasses")
@@ -54,7 +54,7 @@ class RiverWriter:
         self.out: list[bytes] = [bytes((ids.VERSION,))]
         self.depth = 0
         self.instances: dict[Content, int] = {}
-        # By name. A class that is written as a superclass is another entry where it is a class with an id of its own.
+        # By name. A class with its own id has another entry if it is written as a superclass.
         self.classes: dict[str, int] = {}
         self.superclasses: dict[str, int] = {}
         self.count = 0
@@ -94,7 +94,8 @@ class RiverWriter:
             self.out += (bytes((far,)), _pack_int(place))
 
     def _count(self, empty: int, count: int) -> None:
-        """The id of a thing with this many parts, and the length: the ids of the four lengths follow each other."""
+        """The id for something with this many parts, and the length. The ids of the four length formats are
+        consecutive."""
         if not count:
             self._byte(empty)
         elif count <= 0x100:
@@ -173,7 +174,7 @@ class RiverWriter:
             self.write(values[name])
 
     def _counted(self, node: Instance) -> None:
-        """A collection whose writeObject writes the number of its elements, or pairs, and these."""
+        """A collection whose writeObject writes the number of its elements or pairs, and then these."""
         name = node.desc.name
         _, *contents = node.sections[name].annotation
         self._elements(node, _COUNTED_IDS[name], contents, len(contents) // 2 if name.endswith("Map") else None)
@@ -252,7 +253,7 @@ class RiverWriter:
     # Classes
 
     def _class_named(self, name: str) -> None:
-        """A class of which only the name is known: the type of an array's elements."""
+        """A class known only by name, as the type of an array's elements."""
         code = ids.ID_OF_CLASS.get(name)
         declaration = declaration_of(name)
         if code is not None:
@@ -319,7 +320,7 @@ class RiverWriter:
 
 
 def _units(text: str) -> int:
-    """The length of a text in Java: its UTF-16 units."""
+    """The length of a text in Java, in UTF-16 units."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 

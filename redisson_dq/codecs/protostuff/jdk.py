@@ -1,6 +1,6 @@
-"""The JDK's classes that protostuff writes as their private fields, except those that Java cannot read back.
+"""The JDK classes that protostuff writes as their private fields, except those that Java cannot read back.
 
-The fields are those of JDK 8 to 21, in their order, without the transient ones.
+The fields are those of JDK 8 to 21, in order, without transient ones.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _TIME = "java.time."
 
 @attrs.frozen
 class Parts:
-    """One class. ``split`` gives an object's field values, and ``join`` makes an object of them. Both raise ValueError
-    or OverflowError for a value that the class cannot hold.
+    """A class. ``split`` returns an object's field values, and ``join`` makes an object from them. Both raise
+    ValueError or OverflowError for a value that the class cannot hold.
     """
 
     types: tuple[str, ...]
@@ -40,7 +40,7 @@ def _uuid(most: int, least: int) -> UUID:
 
 
 def _local(value: Any) -> tuple[Any, ...]:
-    """The date and the time of any value that has both."""
+    """The date and the time of a value that has both."""
     return time_numbers.local_date(*time_numbers.date_parts(value)), time_numbers.local_time(
         *time_numbers.time_parts(value)
     )
@@ -94,7 +94,7 @@ JDK: dict[str, Parts] = {
 
 
 def jdk_name(value: Any) -> str | None:
-    """The Java name of a value of one of these classes, else None. O(1)."""
+    """The Java name for a value of one of these classes. None for any other value. O(1)."""
     if isinstance(value, UUID):
         return "java.util.UUID"
     is_time = isinstance(value, (date, time, timedelta))

@@ -36,7 +36,7 @@ def value_of(data: bytes, *, name: str) -> Any:
 
 
 def _content(reader: Reader, name: str) -> Any:
-    """The object of a class whose fields come next."""
+    """The object of a class, from the fields that follow."""
     kind = kind_of(name)
     if kind == "jdk":
         return _jdk(reader, name)
@@ -106,7 +106,7 @@ def _note(fault: Malformed, path: tuple[Any, ...]) -> None:
 
 
 def _unknown(reader: Reader, declaration: Declaration) -> None:
-    """Skip a field that only a newer version of the class has, as Java does."""
+    """Skip a field that only a newer version of the class has, like Java."""
     if reader.number == types.POJO and reader.wire == BYTES:
         raise reader.fault(
             f"the name of a class where the fields of {declaration.name} should be: if that is abstract in Java, "
@@ -148,7 +148,7 @@ def _constant(reader: Reader, name: str) -> Any:
     return declaration.members[ordinal]
 
 
-# Values whose type is in the bytes: inside their group, which is open
+# Values whose type is in the bytes, inside their group, which is open
 
 
 def _any(reader: Reader, declared: str) -> Any:
@@ -201,7 +201,7 @@ def _elements(reader: Reader) -> list[Any]:
     items: list[Any] = []
     try:
         for number in reader.fields():
-            _expect(reader, number, 1)  # 2 counts nulls, which protostuff does not write by default
+            _expect(reader, number, 1)  # 2 is a count of nulls, which protostuff does not write by default
             items.append(_value(reader, OBJECT))
     except Malformed as error:
         error.inside(len(items))
@@ -243,7 +243,7 @@ def _declared_array(reader: Reader, component: str, *, in_map: bool) -> Any:
 
 
 def _array(reader: Reader, component: str, *, in_map: bool = False) -> Any:
-    """An array after its type: its length, and elements by the type of the component.
+    """An array after its type: its length, and elements of the component type.
 
     As a key or value of a declared map, a length below 0 distinguishes boxed numbers from primitive ones.
     """
@@ -264,7 +264,7 @@ def _array(reader: Reader, component: str, *, in_map: bool = False) -> Any:
 
 
 def _object_array(reader: Reader, name: str) -> Any:
-    """An array after the name of its component: its length, its dimensions, and elements each with its type."""
+    """An array after the name of its component: its length, its dimensions, and each element with its type."""
     start = reader.start
     _expect(reader, reader.next(), 3)
     length = reader.signed(32, 0, INT_MAX)

@@ -28,7 +28,7 @@ _DECIMAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,10})?", re.ASCI
 
 @attrs.frozen
 class ScalarForm:
-    """One Java type. ``cast`` makes a value of it, or raises ArgumentError or TypeError. ``dump`` writes and ``load``
+    """A Java type. ``cast`` converts a value to it, or raises ArgumentError or TypeError. ``dump`` writes and ``load``
     reads the bytes after the tag, in the wire type ``wire``.
     """
 
@@ -38,14 +38,14 @@ class ScalarForm:
     load: Callable[[Reader], Any]
 
     def fit(self, value: Any, name: str) -> Any:
-        """The value as one of this type. ``name`` is the declared type, for messages. Raises Unencodable."""
+        """The value converted to this type. ``name`` is the declared type, for messages. Raises Unencodable."""
         try:
             return self.cast(value)
         except (ArgumentError, TypeError) as error:
             raise Unencodable(f"{type_name(value)} cannot be a {name}: {error}") from error
 
     def bytes_of(self, value: Any, name: str) -> bytes:
-        """The bytes of a value that is declared as ``name``. Raises Unencodable."""
+        """The bytes of a value whose declared type is ``name``. Raises Unencodable."""
         return self.dump(self.fit(value, name))
 
 
@@ -59,7 +59,7 @@ def _only(*kinds: type) -> Callable[[Any], Any]:
 
 
 def _integer(kind: Callable[[int], int], bits: int, width: int, make: Callable[[int], Any] = int) -> ScalarForm:
-    """A number of this many bits, which protostuff widens to ``width`` bits of two's complement."""
+    """A number of ``bits`` bits, which protostuff widens to ``width`` bits of two's complement."""
     mask = (1 << width) - 1
     least, most = -(1 << bits - 1), (1 << bits - 1) - 1
     return ScalarForm(
@@ -175,7 +175,7 @@ SCALARS: dict[str, ScalarForm] = {
 _PRIMITIVES = ("boolean", "byte", "char", "short", "int", "long", "float", "double")
 _BOXES = ("Boolean", "Byte", "Character", "Short", "Integer", "Long", "Float", "Double")
 
-#: By the number that is before a value whose type is not declared. (10 is a class of protostuff's.)
+#: By the number that precedes a value whose type is not declared. (10 is a class of protostuff.)
 NAMES: dict[int, str] = {
     **{number: f"java.lang.{name}" for number, name in enumerate((*_BOXES, "String"), 1)},
     11: "[B",
@@ -184,7 +184,7 @@ NAMES: dict[int, str] = {
     14: "java.util.Date",
 }
 
-#: By component: the number that is before the elements of an array whose type is not declared.
+#: By component: the number that precedes the elements of an array whose type is not declared.
 ARRAY_IDS: dict[str, int] = {
     **{name: number for number, name in enumerate(_PRIMITIVES) if name != "byte"},
     **{f"java.lang.{name}": number for number, name in enumerate(_BOXES, 8) if name != "Byte"},
@@ -209,7 +209,7 @@ _BY_TYPE: dict[type, str] = {
 
 
 def scalar_name(value: Any) -> str | None:
-    """The Java type of a value whose type is not declared. None if the value is no scalar. O(1)."""
+    """The Java type of a value whose type is not declared. None if the value is not a scalar. O(1)."""
     if isinstance(value, Enum):
         return None
     for kind in type(value).__mro__:

@@ -45,7 +45,7 @@ __all__ = [
     "message_fields",
 ]
 
-#: The numbers that precede a value whose type is not declared, unless it is a scalar.
+#: The numbers that precede a value whose type is not declared, except scalars.
 ARRAY, ENUM, COLLECTION, MAP = 15, 24, 25, 26
 ARRAY_SCALAR, ARRAY_ENUM, ARRAY_POJO, POJO = 33, 34, 35, 127
 
@@ -63,11 +63,11 @@ _CONCURRENT_ONES = (
 FILLED: dict[str, str] = {
     **{name: _UTIL + name for name in f"{_LISTS} {_SETS} {_MAPS}".split()},
     **{name: _CONCURRENT + name for name in _CONCURRENT_ONES.split()},
-    # Protostuff has no short name for it.
+    # Protostuff has no short name for this one.
     _CONCURRENT + "LinkedTransferQueue": _CONCURRENT + "LinkedTransferQueue",
 }
 
-#: By declared type: the collection that Java makes for it.
+#: By declared type: the collection that Java makes.
 _BEHIND: dict[str, str] = {
     **{name: name for name in FILLED.values()},
     **dict.fromkeys((_UTIL + "Collection", _UTIL + "List"), _UTIL + "ArrayList"),
@@ -83,7 +83,7 @@ _BEHIND: dict[str, str] = {
 }
 
 _ANYTHING = frozenset((*NAMES, ARRAY, ENUM, COLLECTION, MAP, ARRAY_SCALAR, ARRAY_ENUM, ARRAY_POJO, POJO))
-#: By declared type: the numbers of the types that Java reads there.
+#: By declared type: the numbers of the types that Java accepts.
 _ALLOWED: dict[str, frozenset[int]] = {
     **dict.fromkeys(("java.lang.Object", "java.lang.Comparable", "java.io.Serializable"), _ANYTHING),
     "java.lang.Iterable": frozenset((COLLECTION, POJO)),
@@ -102,8 +102,8 @@ def kind_of(name: str) -> _Kind:
 
     A ``scalar`` and an ``enum`` are written as one field. A ``jdk``, a ``class``, a ``map`` and an ``array`` are
     written as a group. A ``list`` is one field or group for each element. ``any`` is a group with its type's number.
-    ``none`` is not written, as Java does not read it back. A class that is not declared is taken for an interface or an
-    abstract class.
+    ``none`` is not written, because Java could not read it back. An undeclared class is assumed to be an interface or
+    an abstract class.
     """
     if name in SCALARS:
         return "scalar"
@@ -130,19 +130,19 @@ def _is_abstract(python: type) -> bool:
 
 
 def is_boxed(component: str) -> bool:
-    """Whether an array of this component is one of boxed primitives."""
+    """Whether an array of this component is an array of boxed primitives."""
     return 8 <= ARRAY_IDS.get(component, 0) < 16
 
 
 def array_name(value: Any) -> str | None:
-    """The Java class of a value that is an array, else None."""
+    """The Java class of an array. None for any other value."""
     if isinstance(value, Array):
         return value.java_name
     return "[B" if isinstance(value, (bytes, bytearray, memoryview)) else None
 
 
 def is_map(name: str) -> bool:
-    """Whether this class of a collection is a map's."""
+    """Whether this collection class is a map."""
     return issubclass(COLLECTIONS[name], dict)
 
 
@@ -153,7 +153,7 @@ def family(name: str) -> type:
 
 
 def collected(name: str, items: list[Any]) -> Any:
-    """The collection of that class with these elements, or with these pairs if it is a map. O(size)."""
+    """A collection of that class with these elements, or with these pairs if it is a map. O(size)."""
     kind = COLLECTIONS[name]
     if issubclass(kind, dict):
         return map_of(name, kind, items)
@@ -161,22 +161,22 @@ def collected(name: str, items: list[Any]) -> Any:
 
 
 def collection_made_for(name: str) -> str:
-    """The class of the collection that is made for a declared list or map."""
+    """The class of the collection that Java makes for a declared list or map."""
     return _BEHIND[name]
 
 
 def allowed_in(name: str) -> frozenset[int]:
-    """The numbers that may be before a value that is declared as this type of the kind ``any``."""
+    """The numbers that may precede a value whose declared type is this one, of the kind ``any``."""
     return _ALLOWED.get(name, _OF_A_CLASS)
 
 
 def element_type(declared: Signature) -> Signature:
-    """The type by which the elements of a declared list are written."""
+    """The type with which the elements of a declared list are written."""
     return _plain(declared.arguments[0]) if len(declared.arguments) == 1 else OBJECT
 
 
 def entry_types(declared: Signature) -> tuple[Signature, Signature]:
-    """The types by which the keys and the values of a declared map are written."""
+    """The types with which the keys and the values of a declared map are written."""
     if len(declared.arguments) != 2:
         return OBJECT, OBJECT
     key, value = map(_plain, declared.arguments)
@@ -187,7 +187,7 @@ def entry_types(declared: Signature) -> tuple[Signature, Signature]:
 
 
 def _plain(argument: Signature) -> Signature:
-    """A type argument as protostuff sees it: only a class by itself."""
+    """A type argument as protostuff sees it: only a class without arguments."""
     is_class = not argument.arguments and argument.variable is None and kind_of(argument.name) not in ("list", "map")
     return argument if is_class else OBJECT
 
@@ -196,8 +196,8 @@ def _plain(argument: Signature) -> Signature:
 class MessageField:
     """A field of a class.
 
-    ``absent`` makes the attribute's value when the bytes have none. It is the default of ``__init__``. If ``__init__``
-    requires an argument (``required``), the value is zero, an empty collection or None.
+    ``absent`` makes the attribute's value if the bytes have none: the default of ``__init__``, or if ``__init__``
+    requires the argument (``required``), zero, an empty collection or None.
     """
 
     name: str
@@ -212,8 +212,8 @@ class MessageField:
 def message_fields(declaration: Declaration) -> dict[int, MessageField]:
     """The fields of a class by number. O(fields).
 
-    Raises ArgumentError for annotations that stand for no Java type. It also does so for a field that hides one of the
-    superclass: protostuff does not write such fields.
+    Raises ArgumentError for annotations that are not Java types, and for a field that hides one of the superclass,
+    which protostuff would not write.
     """
     defaults = _defaults(declaration.python)
     names = [field.name for field in declaration.all_fields]

@@ -1,7 +1,7 @@
 """Protostuff's bytes: protobuf's tags, numbers and texts, with every message as a group.
 
-A field is a tag and the bytes that follow it. The tag is the field's number and one of five wire types. A message
-is between the tags that start and end its group. The whole value is the content of one group, without these tags.
+A field is a tag and the bytes that follow it. The tag is the field's number and one of five wire types. A message is
+enclosed by the tags that start and end its group. The whole value is the content of a group, without these tags.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["BYTES", "END", "FIXED32", "FIXED64", "START", "VARINT", "Reader", "d
 VARINT, FIXED64, BYTES, START, END, FIXED32 = range(6)
 
 _NAMES = ("a varint", "64 bits", "bytes", "a group's start", "a group's end", "32 bits")
-_MAX_VARINT = 10  # bytes: 64 bits
+_MAX_VARINT = 10  # the longest varint, of 64 bits
 _MASK = (1 << 64) - 1
 _LARGEST_TAG = (1 << 32) - 1
 _DOUBLE = struct.Struct("<d")
@@ -42,12 +42,12 @@ def tag(number: int, wire: int) -> bytes:
 
 
 def delimited(data: bytes) -> bytes:
-    """Bytes after their length. O(length)."""
+    """Bytes, preceded by their length. O(length)."""
     return varint(len(data)) + data
 
 
 def utf8(text: str) -> bytes:
-    """A text in UTF-8. Raises Unencodable for a surrogate that is no pair, which Java reads as U+FFFD. O(length)."""
+    """A text in UTF-8. Raises Unencodable for a lone surrogate, which Java reads as U+FFFD. O(length)."""
     try:
         return text.encode()
     except UnicodeEncodeError:
@@ -58,15 +58,15 @@ def utf8(text: str) -> bytes:
         raise Unencodable("a text with half of a surrogate pair, which Java does not read back") from error
 
 
-#: The memory of an empty object or collection, and of the place that holds it.
+#: The memory of an empty object or collection, and of the slot that holds it.
 _FOR_EACH_GROUP = 320
 
 
 class Reader:
-    """Walks over the fields of a message and of the groups in it.
+    """Iterates over the fields of a message and of the groups in it.
 
-    ``number`` and ``wire`` belong to the field whose value is next. ``start`` is where its tag is. Reading past the
-    end raises IndexError or struct.error. Anything else that is wrong raises Malformed.
+    ``number`` and ``wire`` belong to the field whose value is next. ``start`` is the position of its tag. Reading past
+    the end raises IndexError or struct.error. Anything else that is wrong raises Malformed.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -81,11 +81,11 @@ class Reader:
 
     @property
     def left(self) -> int:
-        """How many bytes are not read yet."""
+        """The number of bytes that are not read yet."""
         return len(self._data) - self._pos
 
     def next(self) -> int:
-        """The number of the next field; 0 at the end of the group, or of the bytes if none is open."""
+        """The number of the next field. 0 at the end of the group, or at the end of the bytes if no group is open."""
         self.start = self._pos
         if not self._open and self._pos == len(self._data):
             return 0
@@ -100,12 +100,12 @@ class Reader:
         return self.number
 
     def fields(self) -> Iterator[int]:
-        """The numbers of the fields up to the end of the group; the caller reads each value before the next."""
+        """The numbers of the fields up to the end of the group. The caller reads each value before it continues."""
         while number := self.next():
             yield number
 
     def enter(self) -> None:
-        """Start to read the field as a group."""
+        """Begin to read the field as a group."""
         self._expect(START)
         if len(self._open) == MAX_DEPTH:
             raise self.fault(TOO_DEEP)
@@ -114,12 +114,12 @@ class Reader:
             self._budget.spend(_FOR_EACH_GROUP, self.start)
 
     def leave(self) -> None:
-        """Read the end of the group, which comes next."""
+        """Read the end of the group."""
         if self.next():
             raise self.fault("a group with more than its value")
 
     def skip(self) -> None:
-        """Pass over the value of a field."""
+        """Skip the value of a field."""
         if self.wire == VARINT:
             self._varint()
         elif self.wire == BYTES:
@@ -132,7 +132,7 @@ class Reader:
             self._next_bytes(8 if self.wire == FIXED64 else 4)
 
     def signed(self, bits: int, least: int, most: int) -> int:
-        """A number in this many bits of two's complement, from ``least`` to ``most``."""
+        """A number in two's complement, from ``least`` to ``most``."""
         self._expect(VARINT)
         found = self._varint()
         if found >> bits - 1:
@@ -172,7 +172,7 @@ class Reader:
             raise self.fault(f"a text's bytes are not UTF-8: {error.reason}") from error
 
     def fault(self, message: str) -> Malformed:
-        """The fault to raise when something is wrong with the field."""
+        """The fault to raise if something is wrong with the field."""
         return Malformed(message, self.start)
 
     def _expect(self, wire: int) -> None:

@@ -51,7 +51,7 @@ class _Writer:
         self._notes: Notes = {}
 
     def content(self, value: Any, name: str) -> None:
-        """The fields of an object of exactly this class."""
+        """Write the fields of an object of exactly this class."""
         if name in JDK:
             return self._jdk(value, name)
         declaration = cast(Declaration, declaration_of(name))
@@ -207,7 +207,8 @@ class _Writer:
         self._array_content(value, component, kind_of(component), in_map=in_map)
 
     def _array_content(self, value: Any, component: str, kind: str, *, in_map: bool) -> None:
-        """The length and the elements; as a key or value of a declared map, boxed numbers have a length below 0."""
+        """Write the length and the elements. As a key or value of a declared map, boxed numbers have a negative
+        length."""
         if kind == "none" or (kind == "scalar" and component not in ARRAY_IDS):
             raise Unencodable(f"an array of {component}, which protostuff does not read back")
         if kind in ("scalar", "enum", "class", "jdk"):
@@ -237,7 +238,7 @@ class _Writer:
 
 
 def _attribute(value: Any, field: MessageField) -> Any:
-    """The value to write for a field. None means that nothing is written, because the absent field is read as the same
+    """The value to write for a field. None means that nothing is written, because an absent field is read as the same
     value.
     """
     try:
@@ -258,7 +259,7 @@ def _attribute(value: Any, field: MessageField) -> Any:
 
 
 def _check_collection(value: Any, declared: str) -> None:
-    """Check that Java reads back the same kind of value where this collection is declared."""
+    """Check that Java reads back the same kind of value in a place with this declared type."""
     name, expected = _collection_name(value), types.collection_made_for(declared)
     if name is None:
         raise _wrong(value, expected)
@@ -275,12 +276,12 @@ def _check_order(value: Any, java_name: str) -> None:
 
 
 def name_of(value: Any) -> str:
-    """The Java class of a value. Raises Unencodable for one that has none."""
+    """The Java class of a value. Raises Unencodable if there is none."""
     return scalar_name(value) or array_name(value) or _class_name(value)
 
 
 def _class_name(value: Any) -> str:
-    """The Java class of a value that is no scalar and no array."""
+    """The Java class of a value that is neither a scalar nor an array."""
     declaration = declaration_for(type(value))
     if declaration is not None:
         return declaration.name
