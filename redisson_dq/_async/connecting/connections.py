@@ -21,7 +21,7 @@ from redis.exceptions import (
 )
 
 from redisson_dq._async.connecting.batches import Batch, durability_of, exchange_many, packed
-from redisson_dq._async.connecting.explaining import explained
+from redisson_dq._async.connecting.explaining import explained, runs_no_scripts
 from redisson_dq._async.connecting.pools import Pools
 from redisson_dq._async.connecting.servers import Servers
 from redisson_dq._async.connecting.transactions import Transactions
@@ -228,15 +228,15 @@ class Connections(Pools):
                 answers = await self._run_together(requests, parts, transaction)
                 errors[:] = [reply if isinstance(reply, Exception) else None for reply, _ in answers]
         results: list[Any] = []
-        is_down = False
+        is_down = is_refused = False
         for request, (reply, confirmed) in zip(requests, answers, strict=True):
-            # One of them has already waited for a cluster that serves nobody. The others would wait one after the
-            # other.
-            is_final = transaction or (is_down and isinstance(reply, ClusterDownError))
-            result = await self._result_of(request, reply, is_final, confirmed)
-            is_down = is_down or (
-                isinstance(result, RedissonDQError) and isinstance(result.__cause__, ClusterDownError)
-            )
+            # One has already waited for a cluster that serves nobody, or was sent again to a server on which the user
+            # may run no script. The others would do so one after the other.
+            known = (is_down and isinstance(reply, ClusterDownError)) or (is_refused and runs_no_scripts(reply))
+            result = await self._result_of(request, reply, transaction or known, confirmed)
+            cause = result.__cause__ if isinstance(result, RedissonDQError) else None
+            is_down = is_down or isinstance(cause, ClusterDownError)
+            is_refused = is_refused or runs_no_scripts(cause)
             results.append(result)
         return results
 

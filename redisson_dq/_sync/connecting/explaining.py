@@ -26,13 +26,15 @@ from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.forms import newer_text
 from redisson_dq.wire.request import Request
 
-__all__ = ["Runs", "end_of_wait", "explained"]
+__all__ = ["Runs", "end_of_wait", "explained", "runs_no_scripts"]
 
 T = TypeVar("T")
 
 # Redis does not say which one.
 _UNKNOWN_IN_A_SCRIPT = re.compile(r"(?i)unknown (\w+ )?command called|invalid command passed to \w+\.acl_check")
 _UNKNOWN = re.compile(r"(?i)unknown command ['`](\w+)")
+# Redis names the command itself, and scripts cannot be asked for more.
+_NO_SCRIPTS = re.compile(r"(?i)permissions to run the 'eval(sha)?'")
 _NOBODYS_KEY = "redisson_dq:none"
 # In seconds, for a command that would block.
 _AT_MOST = 0.001
@@ -45,6 +47,11 @@ class Runs(Protocol):
     def run(self, request: Request[T]) -> T: ...
 
     def is_cut_by(self, key: str, words: Sequence[Any]) -> bool: ...
+
+
+def runs_no_scripts(error: object) -> bool:
+    """Whether Redis refused a call because the user may run no script."""
+    return isinstance(error, ResponseError) and _NO_SCRIPTS.search(str(error)) is not None
 
 
 def explained(runs: Runs, request: Request[Any], error: ResponseError) -> RedissonDQError:
@@ -133,9 +140,9 @@ def _newer_form(request: Request[Any], name: str, form: int) -> NewerFormError |
 
 
 def _denied(runs: Runs, request: Request[Any], error: ResponseError) -> RedisReplyError | None:
-    """Says which rights a script lacks. None where Redis does not say, as for a right to a key."""
+    """Says which rights a script lacks. None where Redis does not say, as for a right to a key, or has said it."""
     script = request.script
-    if script is None or script.name == "missing_rights":
+    if script is None or script.name == "missing_rights" or runs_no_scripts(error):
         return None
     try:
         missing = runs.run(calls.missing_rights(list(request.types), script.commands))

@@ -64,6 +64,12 @@ def sizes(admin: Any) -> dict[bytes, int]:
     return {key: getattr(admin, counts[admin.type(key)])(key) for key in sorted(admin.scan_iter())}
 
 
+def scripts_refused(admin: Any) -> dict[str, int]:
+    """How many calls of scripts were refused since the counters were set to zero."""
+    stats = admin.info("commandstats")
+    return {name.removeprefix("cmdstat_"): stats[name]["rejected_calls"] for name in stats if "eval" in name}
+
+
 # A lean call is another way through the same script.
 @pytest.mark.parametrize("call", plain_by_day(AT_ONCE, "bounded"), ids=str)
 def test_each_command_of_each_call_is_refused(admin: Any, url_of_user: str, call: Call) -> None:
@@ -281,6 +287,22 @@ def test_the_error_names_every_right_that_is_missing(admin: Any, limited: Any) -
         limited.delayed_queue("orders", transfer=False).offer("a", 5)
     grant(admin, "-lpush", "-zadd")
     assert admin.keys() == []
+
+
+def test_a_user_who_may_run_no_script_is_asked_little_more(admin: Any, limited: Any) -> None:
+    delayed = limited.delayed_queue("orders", transfer=False)
+    grant(admin, "-@scripting")
+    admin.config_resetstat()
+    with pytest.raises(RedisReplyError, match="'evalsha'"):
+        delayed.offer("a", 5)
+    assert scripts_refused(admin) == {"evalsha": 1}
+    pipe = limited.pipeline()
+    for _ in range(3):
+        pipe.add(delayed.requests.size())
+    with pytest.raises(RedisReplyError, match="'evalsha'"):
+        pipe.execute()
+    # The first carries the text of the script. One of the three is sent again, by itself.
+    assert scripts_refused(admin) == {"eval": 1, "evalsha": 4, "evalsha_ro": 1}
 
 
 def test_the_transfer_goes_on_when_the_right_is_given(admin: Any, limited: Any) -> None:
