@@ -164,15 +164,20 @@ class TestClock(OnlyWith, ClockOfAlarms):
             self._rest.wait()
 
     def step(self) -> bool:
-        """Advances the time to the next moment at which anything is due. False if there is none."""
+        """Advances the time to the next moment at which anything is due. False if there is none.
+
+        Moments at which clients only look after themselves are passed over.
+        """
         self._check_caller()
         self._check_others()
         with self._alarms.moving:
             self._rest.wait()
-            moment = self._next()
-            if moment is not None:
-                self._go_to(moment)
-            return moment is not None
+            while (moment := self._next(visible=True)) is not None:
+                at = self._next() or moment
+                self._go_to(at)
+                if at == moment:
+                    return True
+            return False
 
     def _jump(self, until_us: int) -> bool:
         """Advances the time to the next moment with an observable effect. False if there is none by the limit."""
@@ -240,10 +245,10 @@ class TestClock(OnlyWith, ClockOfAlarms):
             if target_us > self._alarms.now_us:
                 self._go_to(target_us)
 
-    def _next(self) -> int | None:
-        """The next moment at which anything is due."""
+    def _next(self, *, visible: bool = False) -> int | None:
+        """The next moment at which anything is due. With ``visible`` no housekeeping counts."""
         ends_ms = self._step("")
-        found = (self._alarms.next_us(), ends_ms and ends_ms * 1000)
+        found = (self._alarms.next_us(visible=visible), ends_ms and ends_ms * 1000)
         # There is no time after the last moment of the calendar.
         moments = [at for at in found if at is not None and at <= LAST_US]
         return max(self._alarms.now_us, min(moments)) if moments else None

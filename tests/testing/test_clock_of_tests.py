@@ -52,6 +52,17 @@ def test_items_are_moved_in_the_order_of_their_times_and_then_of_their_offers(
     assert queue.read_all() == ["c", "a", "b", "d", "z", "y", "x"]
 
 
+def test_a_step_leads_to_what_a_test_can_see(clock: TestClock, queue: Any, delayed: Any) -> None:
+    """A client looks after itself once a day, at moments that differ from run to run."""
+    delayed.offer("a", timedelta(minutes=14))
+    clock.advance(hours=1)
+    delayed.offer("b", timedelta(days=4))
+    assert clock.step()
+    assert (clock.now, queue.read_all()) == (START + timedelta(days=4, hours=1), ["a", "b"])
+    assert not clock.step()
+    assert clock.now == START + timedelta(days=4, hours=1)
+
+
 def test_a_lease_ends_at_its_deadline(clock: TestClock, queue: Any, delayed: Any) -> None:
     queue.add("a")
     delivery = queue.receive(visibility_timeout=3600)
