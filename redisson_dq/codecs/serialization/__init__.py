@@ -3,7 +3,7 @@
 ==============================  ==================================================================================
 stream, reader, writer, utf     the protocol: bytes <-> neutral contents
 descriptors                     facts of the JDK: its class descriptors
-registry                        the handlers, one for each class of the JDK, from scalars, times, lists, views ...
+registry                        the handlers, one for each JDK class, from scalars, times, lists, views and others
 declared, throwables, fitting   the user's classes, exceptions, values for places whose type is declared
 decoder, encoder                contents <-> Python values, by these
 codec, embedded                 a stream as a whole value, and as a part of another codec's bytes (Kryo's

@@ -1,4 +1,4 @@
-"""The descriptors of the user's own classes, as their class files would give them."""
+"""The descriptors of the user's own classes, as in their class files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["ancestry", "declaration_line", "declared_descriptor", "descriptor_of
 
 @one_for_all(functools.cache)  # pyright: ignore[reportArgumentType] - a declaration hashes
 def declared_descriptor(declaration: Declaration) -> ClassDesc:
-    """The class as its own Java class file would describe it. Raises Unencodable if that is not known."""
+    """The class as its Java class file would describe it. Raises Unencodable if that is not known."""
     if declaration.kind == "enum":
         return ClassDesc(declaration.name, 0, SC_SERIALIZABLE | SC_ENUM, (), jdk_descriptor("java.lang.Enum"))
     said = said_supertypes(declaration)
@@ -39,8 +39,8 @@ def declared_descriptor(declaration: Declaration) -> ClassDesc:
             )
         parent = None
     if parent is not None and not parent.extends and parent.serial_version_uid is None and not parent.all_fields:
-        parent = None  # not Serializable, or of no account
-    # Of the classes of the JDK that have no fields only Number is named beside the interfaces.
+        parent = None  # not Serializable, or not relevant
+    # Number is the only JDK class without fields that is named in addition to the interfaces.
     is_number = any(named.signature.name == "java.lang.Number" for named in declaration.implements)
     above = declaration.extends or ("java.lang.Number" if is_number else "")
     return ClassDesc(
@@ -53,7 +53,7 @@ def declared_descriptor(declaration: Declaration) -> ClassDesc:
 
 
 def descriptor_of_object(declaration: Declaration) -> ClassDesc:
-    """The class descriptor of an object that is written. Raises Unencodable if Java could not read the object."""
+    """The class descriptor for writing an object. Raises Unencodable if Java could not read the object."""
     for part in ancestry(declaration):
         if part.not_serialized:
             raise Unencodable(
@@ -66,8 +66,8 @@ def descriptor_of_object(declaration: Declaration) -> ClassDesc:
 def _serial_version_uid(declaration: Declaration) -> int:
     """The class's serialVersionUID.
 
-    A class without one has a digest of its modifiers, interfaces, constructors and methods. A Python class tells
-    nothing of these; a reader of class files could compute it. That of a record is 0, and not compared.
+    If a class declares none, Java uses a digest of its modifiers, interfaces, constructors and methods, which a Python
+    class does not have. That of a record is 0, and not compared.
     """
     if declaration.serial_version_uid is not None:
         return declaration.serial_version_uid
@@ -80,7 +80,7 @@ def _serial_version_uid(declaration: Declaration) -> int:
 
 
 def type_code(field: Field) -> str:
-    """The type of a field as in a class file."""
+    """The type of a field, as in a class file."""
     name = field.type.name
     if name in PRIMITIVE_CODES:
         return PRIMITIVE_CODES[name]
@@ -94,7 +94,7 @@ def field_order(field: FieldDesc) -> tuple[bool, bytes]:
 
 
 def declaration_line(desc: ClassDesc) -> str:
-    """The decorator to declare a class of the stream with, for messages."""
+    """The decorator that declares a class of the stream, for messages."""
     name = shorten(desc.name, 200)
     if desc.flags & SC_ENUM:
         return f'@java_class("{name}")'

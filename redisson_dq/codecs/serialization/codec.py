@@ -20,16 +20,16 @@ __all__ = ["SerializationCodec"]
 class SerializationCodec(Codec):
     """Java's own serialization, ``org.redisson.codec.SerializationCodec``.
 
-    The types are those of docs/codecs.md. A class of one's own needs a declaration (``java_class``). To be written it
-    also needs its ``serial_version_uid``. With ``unknown="generic"`` some objects come back as a JavaObject, which is
-    written again as it was. These are objects of a class that is not declared, or that writes more than its fields.
+    The types are those of docs/codecs.md. A class of your own needs a declaration (``java_class``), and to be written,
+    its ``serial_version_uid``. With ``unknown="generic"``, objects of a class that is not declared, or that writes more
+    than its fields, come back as a JavaObject, which is written unchanged.
 
-    An object that occurs at several places of a value is one object there. As in Java, it is one object when it comes
-    back. Lists, dicts and objects may hold themselves. Equal texts that Python made are written as one object, numbers
-    and dates never. A value that was read is written as Java had it (docs/codecs.md, The same bytes).
+    As in Java, an object that occurs several times in a value is still one object when it comes back. Lists, dicts and
+    objects may contain themselves. Equal texts made in Python are written as one object, numbers and dates never. A
+    value that was read is written as Java had it (docs/codecs.md, The same bytes).
 
-    Raises EncodeError and DecodeError; ArgumentError for another ``unknown``. Nothing in the bytes runs or loads
-    anything. Time and memory are O(size of the value or of the bytes).
+    Raises EncodeError and DecodeError; ArgumentError for another ``unknown``. The bytes cannot make it run or load any
+    code. Time and memory are O(size of the value or of the bytes).
     """
 
     def __init__(self, *, unknown: Literal["refuse", "generic"] = "refuse") -> None:

@@ -55,7 +55,7 @@ Contents = Callable[[Instance], "list[Content]"]
 
 
 def counted(java_class: str) -> Contents:
-    """An int and this many elements."""
+    """An int, and as many elements."""
 
     def contents(node: Instance) -> list[Content]:
         data = Data(node, java_class)
@@ -70,7 +70,7 @@ def null_ended(java_class: str) -> Contents:
 
 
 def part(node: Instance, name: str, java_class: str, decoder: DecoderProtocol) -> Instance:
-    """The collection inside another, of which the other takes the elements."""
+    """The collection inside another one, which takes over its elements."""
     found: Instance = field(node, name, Instance)
     section = found.sections.get(java_class)
     if section is None:
@@ -99,7 +99,7 @@ def list_handler(
     values: Callable[[Any, EncoderProtocol], dict[str, Content]] = lambda _value, _encoder: {},
     make: Callable[[Instance], Any] | None = None,
 ) -> ClassHandler:
-    """The handler of a list class whose writeObject writes its elements. ``make`` gives the list without them."""
+    """The handler of a list class whose writeObject writes its elements. ``make`` makes the empty list."""
 
     def read(node: Instance, decoder: DecoderProtocol) -> Any:
         made = decoder.begin(node, kind() if make is None else make(node))
@@ -153,7 +153,7 @@ _COMPARATORS = {comparator.value: comparator for comparator in Comparator}
 
 
 def comparator_of(content: Content, node: Instance) -> Comparator | None:
-    """The comparator of a sorted collection, one of those that Python knows."""
+    """The comparator of a sorted collection, if it is a known one."""
     if content is None:
         return None
     name = content.desc.name if isinstance(content, (Instance, EnumConstant)) else "no object"
@@ -163,12 +163,12 @@ def comparator_of(content: Content, node: Instance) -> Comparator | None:
 
 
 def comparator_content(value: Any, encoder: EncoderProtocol) -> Content:
-    """The content of a sorted collection's comparator. A type without one is sorted by nature."""
+    """The content of a sorted collection's comparator. A type without one is in natural order."""
     return encoder.content(getattr(value, "comparator", None))
 
 
 def with_comparator(made: Any, comparator: Comparator | None) -> Any:
-    """The collection with its comparator, by which Java has sorted it."""
+    """The collection with the comparator by which Java has sorted it."""
     if comparator is not None:
         made.comparator = comparator
     made.table = attrs.evolve(made.table, order=comparator or Comparator.NATURAL_ORDER)

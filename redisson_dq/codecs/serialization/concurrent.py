@@ -1,4 +1,4 @@
-"""Collections of java.util.concurrent. Some write their locks, and one its segments of before JDK 8."""
+"""Collections of java.util.concurrent. Some write their locks, and one the segments that it had before JDK 8."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ _LOCKS = (
 )
 
 HANDLERS: tuple[ClassHandler, ...] = (
-    # It has its locks and the places of its elements in the bytes.
+    # Its bytes contain its locks and the positions of its elements.
     as_it_was(CONCURRENT + "ArrayBlockingQueue"),
     *(as_it_was(f"{CONCURRENT}locks.{name}") for name in _LOCKS),
     list_handler(

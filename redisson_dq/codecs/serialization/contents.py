@@ -7,14 +7,14 @@ from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed
 
 __all__ = ["ContentReader"]
 
-#: The memory of an object of a stream, and of the value that is made of it.
+#: The memory of an object of a stream, and of the value made from it.
 _FOR_EACH_OBJECT = 600
 
 
 class ContentReader:
-    """``pos`` is where the next content begins. ``depth`` is how deep it is nested.
+    """``pos`` is the position of the next content, and ``depth`` its depth.
 
-    ``other`` says why the objects are not written to the same bytes, if that is so.
+    ``other`` says why the objects would be written to other bytes. Empty if they would not.
     """
 
     __slots__ = ("_budget", "data", "depth", "other", "pos", "texts")

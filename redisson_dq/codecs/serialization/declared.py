@@ -1,4 +1,4 @@
-"""The user's own classes: their objects, as the declarations describe them."""
+"""Objects of the user's own classes, as declared."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def read_declared(node: Instance, declaration: Declaration, decoder: DecoderProt
 
 
 def _check_class(part: Declaration, node: Instance, decoder: DecoderProtocol) -> None:
-    """Refuse a class of another version, as Java does. Note a class with a writeObject."""
+    """Refuse a class of another version, like Java. Note a class with a writeObject."""
     desc: ClassDesc | None = node.desc
     while desc is not None and desc.name != part.name:
         desc = desc.superclass
@@ -101,13 +101,13 @@ def _check_fields(part: Declaration, section: Section, node: Instance) -> None:
             ).of_classes((part.name,))
     for name, code in codes.items():
         fault = f"{part.name} has a field {shorten(name, 200)} of type {_type_name(code)} that its declaration lacks"
-        if part.not_serialized:  # a declaration made again lacks it as well
+        if part.not_serialized:  # a generated declaration lacks it too
             raise Malformed(f"{fault}: {part.not_serialized}", node.offset)
         raise Malformed(fault, node.offset).of_classes((part.name,))
 
 
 def _check_value(part: Declaration, field: Field, content: Content, value: Any, node: Instance) -> None:
-    """Refuse a value of another type than the field's, which Java cannot put into it either."""
+    """Refuse a value of another type than the field's, which Java could not assign either."""
     declared = field.type.name
     if content is None or declared in PRIMITIVE_CODES or field.type.variable is not None:
         return
@@ -135,7 +135,7 @@ def _type_name(code: str) -> str:
 
 
 def _field_value(field: Field, section: Section, decoder: DecoderProtocol) -> Any:
-    """The value of a field; of one that the bytes do not have, Java's zero."""
+    """The value of a field. Java's zero if the bytes do not have it."""
     kind = field.type.name
     if kind not in PRIMITIVE_CODES:
         return decoder.value(section.values.get(field.name))
@@ -159,7 +159,7 @@ def read_constant(node: EnumConstant, declaration: Declaration) -> Enum:
 def read_collection(
     node: Instance, declaration: Declaration, read: Callable[..., Any], decoder: DecoderProtocol
 ) -> Any:
-    """An object of a class that extends a collection. ``read`` reads one of that collection."""
+    """An object of a class that extends a collection. ``read`` reads such a collection."""
     try:
         made = declaration.collection(decoder.complete(node, read))
     except ValueError as error:
@@ -198,7 +198,7 @@ def write_declared(node: Instance, value: Any, declaration: Declaration, encoder
 
 
 def _write_fields(value: Any, declaration: Declaration, encoder: EncoderProtocol) -> dict[str, Section]:
-    """By class: the fields of an object of a declared class."""
+    """The fields of an object of a declared class, by class."""
     sections: dict[str, Section] = {}
     field: Field | None = None
     name = ""

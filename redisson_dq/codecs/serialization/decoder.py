@@ -35,19 +35,20 @@ __all__ = ["Decoder"]
 _PENDING: Final = object()
 _FREE_WORK: Final = 100_000
 _ENOUGH: Final = 1 << 60
-#: The collections of an enum, and the field that says of which.
+#: The collections of an enum, and the field that names the enum.
 _ENUM_COLLECTIONS: Final = {"java.util.EnumMap": "keyType", "java.util.EnumSet$SerializationProxy": "elementType"}
 _GENERIC_ADVICE: Final = 'unknown="generic", an option of the codec, keeps its objects as they are'
 
 
 class Decoder:
-    """The values of the contents seen so far: one content is one Python object, wherever it is referred to.
+    """The values of the contents seen so far: each content is one Python object, wherever it is referred to.
 
-    ``depth`` is how deep the next value is nested, ``stream`` which stream it is in; ``described`` has the
-    classes of exceptions. ``other`` says why the value is not written to the same bytes, if that is so.
+    ``depth`` is the depth of the next value, ``stream`` the stream that it is in. ``described`` has the classes of
+    exceptions. ``other`` says why the value would be written to other bytes. Empty if it would not.
 
-    A reference costs five bytes and may stand for a value of any size. Some steps copy a value or go through all of it:
-    a wrapper around a list, the hash of a key. Each such step is charged to the number of bytes: see :meth:`spend`.
+    A reference takes five bytes, and may refer to a value of any size. Some steps copy or traverse a value, such as a
+    wrapper around a list or the hash of a key. Each such step is charged against the number of bytes: see
+    :meth:`spend`.
     """
 
     __slots__ = (
@@ -76,11 +77,11 @@ class Decoder:
         self.described: dict[ClassDesc, ThrowableClass | None] = {}
         self._budget = _FREE_WORK + 10 * data_size
         self._values: dict[Content, Any] = {}
-        #: By stream and the key of a value of which Java has one object: the place where it was read.
+        #: By stream and key, for values that are a single object in Java: the position where the value was read.
         self.constants: dict[Any, Instance] = {}
         self._open: set[Content] = set()
         self._closed: set[Content] = set()
-        # How many values each content holds if every reference is followed, and how many there were so far.
+        # The number of values in each content if every reference is followed, and the number so far.
         self._sizes: dict[Content, int] = {}
         self._size = 0
 
@@ -120,14 +121,15 @@ class Decoder:
         return made
 
     def begin(self, content: Content, value: Any) -> Any:
-        """Let contents inside ``content`` refer to its value, which they and the caller are about to fill."""
+        """Let contents inside ``content`` refer to its value, which is about to be filled."""
         if content not in self._closed:
             self._values[content] = value
             self._open.add(content)
         return value
 
     def complete(self, content: Any, read: Callable[[Any, DecoderProtocol], Any]) -> Any:
-        """The value that ``read`` makes of a content. Another value replaces it, so nothing inside may refer to it."""
+        """The value that ``read`` makes of a content. It is replaced by another value, so nothing inside may refer to
+        it."""
         self._closed.add(content)
         made = read(content, self)
         self._open.discard(content)
@@ -140,7 +142,7 @@ class Decoder:
         return found
 
     def fill(self, target: list[Any], contents: Iterable[Content]) -> None:
-        """Append the values of several contents."""
+        """Append the values of several contents to a list."""
         try:
             for content in contents:
                 target.append(self.value(content))
@@ -149,7 +151,7 @@ class Decoder:
             raise
 
     def copied(self, content: Content) -> Any:
-        """The value of a content for one that takes its elements over."""
+        """The value of a content, for a value that takes over its elements."""
         value = self.value(content)
         if content in self._open:
             raise Malformed("a value that holds itself where Python cannot do that", content.offset)
@@ -160,7 +162,8 @@ class Decoder:
         return value
 
     def spend(self, cost: int, content: Content) -> None:
-        """Pay for work that the bytes themselves do not pay for. Raises Malformed when it is too much for them."""
+        """Account for work that is not proportional to the bytes. Raises Malformed if it is too much for their
+        number."""
         self._budget -= cost
         if self._budget < 0:
             raise Malformed("the same values are referred to too often", content.offset)
@@ -168,16 +171,16 @@ class Decoder:
     def set(
         self, node: Instance, java_name: str, kind: Any, contents: Iterable[Content], table: Table | None = None
     ) -> Any:
-        """The set of these elements, or Elements if Python cannot hold them in one; ``table``: see set_of."""
+        """The set of these elements, or Elements if a Python set cannot hold them. ``table``: see set_of."""
         before = self._size
         values = self.values(contents)
         self._check_hashes(values, self._size - before, node, kind)
         return set_of(java_name, kind, values, table)
 
     def map(self, node: Instance, java_name: str, kind: Any, pairs: list[Content], table: Table | None = None) -> Any:
-        """The map of these keys and values by turns, or Entries if Python cannot hold them in a dict.
+        """The map of these alternating keys and values, or Entries if a dict cannot hold them.
 
-        The keys come first, because they decide what holds the values, which may refer to the map.
+        The keys are read first, because they decide the type of the map, to which the values may refer.
         """
         before = self._size
         keys = self.values(pairs[::2])
@@ -199,7 +202,7 @@ class Decoder:
         return made
 
     def _check_hashes(self, keys: list[Any], size: int, node: Instance, kind: Any = dict) -> None:
-        """Refuse keys whose hashes take too long, each by itself or all together in a hash table."""
+        """Refuse keys whose hashes take too long, individually or together in a hash table."""
         if not keys or type(keys[0]).__hash__ is None:
             return
         self.spend(size, node)
@@ -211,7 +214,7 @@ class Decoder:
             raise
         except TypeError:
             return
-        except Exception as error:  # a __hash__ of the user's own, of an object that is not complete yet
+        except Exception as error:  # a user-defined __hash__ of an object that is not complete yet
             raise Malformed(f"a key or element without a hash: {type(error).__name__}: {error}", node.offset) from error
 
     # By kind of content
@@ -246,9 +249,9 @@ class Decoder:
         raise self.unknown(desc, node.offset)
 
     def _as_object(self, value: Any, node: Instance, key: Any) -> Any:
-        """The value; as a separate object if Python would write more objects of it than Java, or fewer.
+        """The value, as a separate object if Python would otherwise write more or fewer objects than Java.
 
-        ``key`` stands for a value of which Java has one object.
+        ``key`` identifies a value that is a single object in Java.
         """
         if key is None:
             return own(value) if node.shared else value
@@ -299,7 +302,7 @@ class Decoder:
         return made
 
     def unknown(self, desc: ClassDesc, offset: int) -> Malformed:
-        """The fault of a class that nothing is known of."""
+        """The fault of an unknown class."""
         if desc.interfaces is not None:
             return Malformed(f"a dynamic proxy of {shorten(', '.join(desc.interfaces), 200)} cannot be read", offset)
         if desc.name.startswith(("java.", "javax.", "sun.", "jdk.")):
@@ -309,7 +312,7 @@ class Decoder:
 
 
 def _collection_above(desc: ClassDesc) -> str:
-    """The nearest superclass that is read here and not declared; empty if there is none."""
+    """The nearest superclass that is a known collection and not declared. Empty if there is none."""
     above = desc.superclass
     while above is not None and above.name not in registry.BY_NAME:
         above = above.superclass
@@ -317,7 +320,7 @@ def _collection_above(desc: ClassDesc) -> str:
 
 
 def _of_collection(node: Instance, above: str) -> str:
-    """The advice for an object of a class that extends ``above`` and is declared otherwise, for messages."""
+    """The advice for an object of a class that extends ``above`` but is declared otherwise, for messages."""
     name = shorten(node.desc.name, 200)
     if may_extend(above):
         return (
@@ -331,7 +334,7 @@ def _of_collection(node: Instance, above: str) -> str:
 
 
 def _beyond_fields(node: Instance) -> str | None:
-    """The part of an object that no declaration can describe, for messages; None if it has nothing but fields."""
+    """The part of an object that no declaration can describe, for messages. None if it only has fields."""
     above = _collection_above(node.desc)
     if above:
         return _of_collection(node, above)
@@ -343,7 +346,7 @@ def _beyond_fields(node: Instance) -> str | None:
 
 
 def _own_data(node: Instance, classes: Iterable[str]) -> str | None:
-    """The data that one of the classes wrote besides its fields, for messages; None if there is none."""
+    """The data that one of the classes wrote besides its fields, for messages. None if there is none."""
     names = {*classes}
     for part in node.desc.lineage:
         if part.name in names and node.sections[part.name].annotation:

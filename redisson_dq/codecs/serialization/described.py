@@ -33,7 +33,7 @@ _GENERIC: dict[str, Callable[[Any], Any]] = {
 
 
 def read_generic(node: Instance, decoder: DecoderProtocol) -> JavaObject:
-    """An object as the stream describes it: its fields, and by class the data that the class wrote by itself."""
+    """An object as the stream describes it: its fields, and by class, the data that the class wrote itself."""
     made: JavaObject = decoder.begin(node, JavaObject(node.desc.name, described=node.desc))
     for desc in node.desc.lineage:
         section = node.sections[desc.name]
@@ -49,12 +49,12 @@ def read_generic(node: Instance, decoder: DecoderProtocol) -> JavaObject:
 
 
 def as_it_was(name: str) -> ClassHandler:
-    """The handler of a class of the JDK whose objects are JavaObjects. They are written as they were read."""
+    """The handler of a JDK class whose objects become JavaObjects, which are written unchanged."""
     return ClassHandler(name, lambda node, decoder: decoder.complete(node, read_generic), identity=True)
 
 
 def generic_fields(desc: ClassDesc, section: Section, decoder: DecoderProtocol) -> dict[str, Any]:
-    """The fields of one class by Java name, of the types that the stream says."""
+    """The fields of a class by Java name, with the types from the stream."""
     values: dict[str, Any] = {}
     name = ""
     try:
@@ -74,7 +74,7 @@ def read_generic_constant(node: EnumConstant) -> JavaObject:
 
 
 def write_generic(node: Instance, value: JavaObject, encoder: EncoderProtocol) -> None:
-    """Give a new object the parts that were read of it, in the order of its class in the stream."""
+    """Give a new object the parts of the object that was read, in the order of its class in the stream."""
     left, data = dict(value.fields), dict(value.data)
     for desc in node.desc.lineage:
         values: dict[str, Content] = {}

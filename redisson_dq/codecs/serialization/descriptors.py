@@ -1,8 +1,8 @@
 """The class descriptors of the JDK, as its classes write them, and of Kotlin's collections: ``descriptors.txt``.
 
 A line there is a class's name, its serialVersionUID, its flags, its superclass or ``-``, and its fields as
-``type:name``. JDK 17 and JDK 25 have the same, but for a flag of ``Collections$SynchronizedList`` (3 in JDK 25). Public
-enums are there for the sake of their ``java.lang.Class``.
+``type:name``. JDK 17 and JDK 25 are the same, except for a flag of ``Collections$SynchronizedList`` (3 in JDK 25).
+Public enums are included for their ``java.lang.Class``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _Key = TypeVar("_Key")
 def one_for_all(
     cache: Callable[[Callable[[_Key], _Made]], Callable[[_Key], _Made]],
 ) -> Callable[[Callable[[_Key], _Made]], Callable[[_Key], _Made]]:
-    """A cache that gives all threads the same object, as a stream recognizes its objects by their identity."""
+    """A cache that returns the same object to all threads, because a stream recognizes its objects by identity."""
 
     def decorate(make: Callable[[_Key], _Made]) -> Callable[[_Key], _Made]:
         cached = cache(make)
@@ -57,7 +57,7 @@ def _lines() -> dict[str, str]:
 
 
 def jdk_descriptor(name: str) -> ClassDesc | None:
-    """The descriptor of a class of the JDK, None if it is not in the registry. O(1)."""
+    """The descriptor of a JDK class. None if it is not in the registry. O(1)."""
     return _descriptor(name) if name in _lines() else None
 
 
@@ -77,8 +77,8 @@ def _descriptor(name: str) -> ClassDesc:
 def array_descriptor(name: str) -> ClassDesc:
     """The descriptor of an array class: ``[I``, ``[Lcom.acme.Order;``.
 
-    Its serialVersionUID is the default one, a digest of the name and the modifiers, here those of an array of a
-    public class. Java does not compare the one of an array.
+    Its serialVersionUID is the default one, a digest of the name and the modifiers, here those of an array of a public
+    class. Java does not compare it for arrays.
     """
     raw = encode_utf(name)
     modifiers = _FINAL_ABSTRACT if name in _NOT_PUBLIC else _FINAL_ABSTRACT | _PUBLIC

@@ -1,8 +1,8 @@
-"""Streams inside the bytes of another codec: each is objects one after another that share its header and its handles.
+"""Streams inside the bytes of another codec. Each is a sequence of objects that share its header and its handles.
 
-Kryo's JavaSerializer keeps one ObjectOutputStream for each of its own instances while one Kryo value is written.
-Its first object begins with the stream's header, the later ones are without, and refer to the names of the
-earlier ones. A state serves one Kryo value; each of its streams has a name::
+While a Kryo value is written, each JavaSerializer of Kryo keeps one ObjectOutputStream. Its first object begins with
+the stream's header. Later objects have no header, and refer to earlier names. A state is for one Kryo value, and each
+of its streams has a name::
 
     state = ReadState()
     first, pos = read_object(data, pos, state, "a")
@@ -25,7 +25,7 @@ __all__ = ["ReadState", "WriteState", "read_object", "write_object"]
 class ReadState:
     """The state of the streams between their objects, on the reading side.
 
-    They share one decoder, so the bytes pay for their work once.
+    They share one decoder, so all their work is charged against the same bytes.
     """
 
     __slots__ = ("decoder", "generic", "streams")
@@ -38,7 +38,7 @@ class ReadState:
 
     @property
     def other(self) -> str:
-        """Why a value is not written to the same bytes, if that is so."""
+        """Why a value would be written to other bytes. Empty if it would not."""
         return "" if self.decoder is None else self.decoder.other
 
 
@@ -55,8 +55,8 @@ class WriteState:
 def read_object(data: bytes, pos: int, state: ReadState, stream: str = "", depth: int = 0) -> tuple[Any, int]:
     """The next object of a stream, which begins at ``pos``, and the position after it.
 
-    ``data`` are the same bytes for all objects of a state; ``depth`` is how deep the object is nested in them.
-    Raises Malformed, and IndexError or struct.error where the bytes end too early.
+    ``data`` are the same bytes for all objects of a state, and ``depth`` is the object's depth in them. Raises
+    Malformed, and IndexError or struct.error if the bytes end too early.
     """
     if state.decoder is None:
         state.decoder = Decoder(len(data), generic=state.generic)

@@ -43,11 +43,11 @@ _BYTES = "[B"
 
 
 class Encoder:
-    """The contents of the values seen so far; ``depth`` is how deep the next value is nested.
+    """The contents of the values seen so far. ``depth`` is the depth of the next value.
 
-    A list, a dict, an object and whatever else can change is one content wherever it occurs, so it is written once.
-    Numbers, dates and texts are their value, so each is a content of its own. Java itself has one object for some equal
-    values: ``Integer.valueOf`` up to 127, the constants of an enum. Those are one content here too.
+    A list, a dict or another mutable object is one content wherever it occurs, so it is written once. Numbers, dates
+    and texts are immutable, so each occurrence is a separate content. For some equal values Java has only one object,
+    such as ``Integer.valueOf`` up to 127 and enum constants. These are one content here too.
     """
 
     __slots__ = ("_described", "by_identity", "constants", "depth", "notes")
@@ -55,7 +55,7 @@ class Encoder:
     def __init__(self) -> None:
         self.depth = 0
         self.notes: Notes = {}
-        # The value with its content: an id stands for the value as long as it is there.
+        # The value with its content: an id is only valid while the value exists.
         self.by_identity: dict[int, tuple[Any, Content]] = {}
         self.constants: dict[Any, Content] = {}
         self._described: dict[ThrowableClass, ClassDesc] = {}
@@ -89,12 +89,12 @@ class Encoder:
         return node
 
     def _special(self, value: Any) -> Content:
-        """The contents that are no objects, or of classes that the registry does not name."""
+        """Contents that are not objects, or whose classes are not in the registry."""
         if isinstance(value, Comparator):
             return self.constant(value.value, "INSTANCE" if value is Comparator.NATURAL_ORDER else None)
         declaration = declaration_for(type(value))
         if isinstance(value, Enum) and declaration is None:
-            # Where it is a text too, its text would come back, and no constant.
+            # A constant that is also a text would come back as a text.
             raise no_java_type(value)
         if isinstance(value, (bytes, bytearray, memoryview)):
             array = ArrayInstance(array_descriptor(_BYTES), bytes(value))
@@ -141,7 +141,7 @@ class Encoder:
         raise no_java_type(value)
 
     def _generic(self, value: JavaObject) -> Content:
-        """An object of an undeclared class, as described by the stream from which it was read."""
+        """An object of an undeclared class, as the stream described it when it was read."""
         if not isinstance(value.described, ClassDesc):
             raise Unencodable(
                 f"an object of {value.java_name}, which is not declared and came from no stream of Java's"
@@ -160,7 +160,7 @@ class Encoder:
         return node
 
     def _as_read(self, value: Any, java_name: str) -> Content:
-        """A value of which Python knows a part, and keeps the rest."""
+        """A value of which Python knows a part and keeps the rest."""
         if not isinstance(getattr(value, "described", None), JavaObject):
             raise Unencodable(
                 f"a {java_name} is written as it was read from Java's serialization, and this one was made or changed "
@@ -171,7 +171,7 @@ class Encoder:
         return node
 
     def _one_desc(self, desc: ClassDesc) -> ClassDesc:
-        """The descriptor that this stream has of a class: values that were read apart bring one each."""
+        """This stream's descriptor of a class: values that were read separately bring one each."""
         parent = None if desc.superclass is None else self._one_desc(desc.superclass)
         found: ClassDesc = self.once(
             ("class", desc.name, desc.uid, desc.flags, desc.fields, desc.interfaces, parent),
@@ -200,7 +200,7 @@ class Encoder:
         return found
 
     def pairs(self, pairs: Iterable[tuple[Any, Any]]) -> list[Content]:
-        """The contents of keys and values by turns."""
+        """The contents of keys and values, alternating."""
         found: list[Content] = []
         key: Any = None
         try:
@@ -229,11 +229,11 @@ class Encoder:
         return found
 
     def placed(self, value: Any, place: Place | None) -> Content:
-        """The content of a value in a place of a declared type. Raises Misfit for one that it does not hold."""
+        """The content of a value in a place with a declared type. Raises Misfit if the value does not fit."""
         return self.content(value if place is None else place(value, self.notes))
 
     def described(self, value: Any, code: str, name: str) -> Content:
-        """The content of a value in a field that the stream describes, by its name and the code of its type."""
+        """The content of a value in a field that the stream describes by name and type code."""
         kind = component_of("[" + code.replace("/", "."))
         try:
             return primitive(value, kind) if code in STRUCT_CODES else self.placed(value, place_of(Signature(kind)))
@@ -241,13 +241,13 @@ class Encoder:
             raise unwritable(error, name) from error
 
     def instance(self, java_class: str) -> Instance:
-        """A new object of a class of the JDK, to be filled."""
+        """A new object of a JDK class, to be filled."""
         desc = jdk_descriptor(java_class)
         assert desc is not None, java_class
         return Instance(desc)
 
     def filled(self, java_class: str, values: dict[str, Content], annotation: Iterable[Content] = ()) -> Instance:
-        """A new object of a class of the JDK."""
+        """A new object of a JDK class."""
         node = self.instance(java_class)
         put(node, values, annotation)
         return node
@@ -257,7 +257,7 @@ class Encoder:
         return ArrayInstance(array_descriptor(java_class), items)
 
     def constant(self, java_class: str, enum_constant: str | None = None) -> Content:
-        """The only object of a class without fields, or a constant of an enum of the JDK."""
+        """The only object of a class without fields, or a constant of a JDK enum."""
         return self.once(
             (java_class, enum_constant),
             lambda: (
@@ -268,7 +268,8 @@ class Encoder:
         )
 
     def class_object(self, name: str, described: ClassDesc | None = None) -> ClassObject:
-        """The ``java.lang.Class`` of that name; ``described`` is its description in the stream it came from."""
+        """The ``java.lang.Class`` of that name. ``described`` is its description in the stream that it was read
+        from."""
         desc = self._one_desc(described) if isinstance(described, ClassDesc) else self._class_desc(name)
         found: ClassObject = self.once(("class", desc), lambda: ClassObject(desc))
         return found
@@ -282,14 +283,14 @@ class Encoder:
         return found
 
     def declaration(self, python: Any) -> Declaration:
-        """The declaration of the enum that an EnumSet or an EnumMap is made for."""
+        """The declaration of the enum of an EnumSet or an EnumMap."""
         found = declaration_for(python)
         if found is None or found.kind != "enum":
             raise Unencodable(f"{python!r} is not an enum declared with java_class")
         return found
 
     def once(self, key: Any, make: Callable[[], Content]) -> Any:
-        """The content that is one object in a stream, by a key that stands for it."""
+        """The content that is a single object in a stream, by its key."""
         if key not in self.constants:
             self.constants[key] = make()
         return self.constants[key]
@@ -300,7 +301,7 @@ class Encoder:
             return class_descriptors.declared_descriptor(declaration)
         if name.startswith("["):
             return array_descriptor(name)
-        # Of any other class Java compares nothing but the name, if the stream says it is not Serializable.
+        # For any other class, Java compares only the name, if the stream says that it is not Serializable.
         return jdk_descriptor(name) or self.once(("not serializable", name), lambda: ClassDesc(name, 0))
 
     def _array(self, value: Array[Any]) -> ArrayInstance:
@@ -329,7 +330,7 @@ class Encoder:
 
 
 def _known_desc(desc: ClassDesc, superclass: ClassDesc | None) -> ClassDesc:
-    """The descriptor that other values of the class have, if it says the same; else the one that was read."""
+    """The descriptor that other values of the class use, if it is equal. Otherwise the one that was read."""
     if desc.name.startswith("["):
         known: ClassDesc | None = array_descriptor(desc.name)
     else:

@@ -1,4 +1,4 @@
-"""Values of primitive types, in the form that the stream has."""
+"""Values of primitive types, in the form of the stream."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ _PLACES: dict[str, Any] = {name: place_of(Signature(name)).shallow for name in P
 
 
 def primitive(value: Any, name: str) -> Any:
-    """The stream's form of a value of a primitive type. Raises Misfit."""
+    """A value in the stream's form for a primitive type. Raises Misfit."""
     placed = _PLACES[name](value)
     return ord(placed) if name == "char" else placed

@@ -1,4 +1,4 @@
-"""The handlers of the registry, and their way to read and build a class's data."""
+"""The handlers of the registry, and how they read and write a class's data."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _REQUIRED: Any = object()
 
 @attrs.frozen
 class ClassHandler:
-    """One Java class: how its objects are read, and how a Python value is written as one.
+    """A Java class: how its objects are read, and how a Python value is written as one.
 
-    ``write`` fills an Instance whose class is ``name``. ``python`` is the exact type that becomes this class by itself.
-    ``identity`` says that an object is written once. Later occurrences refer to it.
+    ``write`` fills an Instance whose class is ``name``. ``python`` is the exact type that becomes this class.
+    ``identity`` says that an object is written once, and later occurrences refer to it.
     """
 
     name: str
@@ -48,7 +48,7 @@ class ClassHandler:
 
 
 def field(node: Instance, name: str, kind: type | tuple[type, ...], default: Any = _REQUIRED) -> Any:
-    """A field's content, which is of that Python type, or ``default`` if the class has no such field.
+    """A field's content, checked to be of that Python type, or ``default`` if the class has no such field.
 
     The topmost class that has a field of this name counts. Raises Malformed.
     """
@@ -67,7 +67,7 @@ def field(node: Instance, name: str, kind: type | tuple[type, ...], default: Any
 def text_field(
     node: Instance, name: str, decoder: DecoderProtocol, *, null: bool = False, default: Any = _REQUIRED
 ) -> Any:
-    """The text of a field, for a value that does not remember which object of Java's it was. Raises Malformed."""
+    """The text of a field, for a value that does not remember its Java object. Raises Malformed."""
     found = field(node, name, (str, type(None)) if null else str, default)
     if is_own(found):
         decoder.other = "it has two equal texts that are two objects in Java, and one when they are written"
@@ -76,7 +76,7 @@ def text_field(
 
 
 def array_field(node: Instance, name: str, array_class: str) -> Any:
-    """The items of a field that holds an array of that class. Raises Malformed."""
+    """The items of a field with an array of that class. Raises Malformed."""
     found: ArrayInstance = field(node, name, ArrayInstance)
     if found.desc.name != array_class:
         raise Malformed(f"class {shorten(node.desc.name, 200)} without its field {name}", node.offset)
@@ -84,7 +84,7 @@ def array_field(node: Instance, name: str, array_class: str) -> Any:
 
 
 class Data:
-    """The data that writeObject of one of an object's classes wrote. It is read in order, as by readObject."""
+    """The data that writeObject of one of an object's classes wrote, read in order, as by readObject."""
 
     __slots__ = ("_block", "_contents", "_next", "_node", "_pos")
 
@@ -99,7 +99,7 @@ class Data:
         self._pos = 0
 
     def unpack(self, layout: str) -> tuple[Any, ...]:
-        """Primitive values, as the struct module names them."""
+        """Primitive values, in a format of the struct module."""
         return struct.unpack(layout, self.next_bytes(struct.calcsize(layout)))
 
     def integer(self) -> int:
@@ -107,7 +107,7 @@ class Data:
         return self.unpack(">i")[0]  # type: ignore[no-any-return]
 
     def next_bytes(self, size: int) -> bytes:
-        """That many bytes."""
+        """The next ``count`` bytes."""
         if self._pos == len(self._block) and self._next < len(self._contents):
             content = self._contents[self._next]
             if type(content) is bytes:
@@ -135,7 +135,7 @@ class Data:
         return found
 
     def contents(self, count: int) -> list[Content]:
-        """Reads this many objects. They must be all that is left. O(count)."""
+        """Reads ``count`` objects, which must be all the rest. O(count)."""
         if self._pos < len(self._block) or count != len(self._contents) - self._next:
             raise self._wrong()
         found = self._contents[self._next :]
@@ -145,14 +145,14 @@ class Data:
         return found
 
     def up_to_null(self) -> list[Content]:
-        """The objects that are left, up to the null that ends them."""
+        """The remaining objects, up to the null that ends them."""
         found = self.contents(len(self._contents) - self._next)
         if not found or found[-1] is not None:
             raise self._wrong()
         return found[:-1]
 
     def end(self) -> None:
-        """Refuse anything that is left."""
+        """Refuse any remaining data."""
         self.contents(0)
 
     def _wrong(self) -> Malformed:

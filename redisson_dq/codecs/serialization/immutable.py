@@ -1,4 +1,4 @@
-"""List.of, Set.of, Map.of; the empty collections of java.util.Collections, and those of one element; entries."""
+"""List.of, Set.of, Map.of, the empty and one-element collections of java.util.Collections, and entries."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from redisson_dq.java.tables import pairs_in_order
 
 __all__ = ["HANDLERS"]
 
-# The empty ones and those of one element
+# Collections without elements or with one
 
 
 def _empty(name: str, kind: Any) -> ClassHandler:
@@ -100,7 +100,7 @@ def _write_map_of(node: Instance, value: Any, encoder: EncoderProtocol) -> None:
     put(node, {"tag": _MAP}, [int_bytes(2 * len(value)), *encoder.pairs(pairs_in_order(value))])
 
 
-# Entries that are by themselves; that of Map.entry is not Serializable
+# Single entries; the one of Map.entry is not Serializable
 
 
 def _entry_handler(kind: Any) -> ClassHandler:

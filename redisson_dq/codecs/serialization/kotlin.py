@@ -1,4 +1,4 @@
-"""Kotlin's own collections: the empty ones, and those of buildList, buildSet and buildMap."""
+"""Kotlin's own collections: empty ones, and those of buildList, buildSet and buildMap."""
 
 from __future__ import annotations
 

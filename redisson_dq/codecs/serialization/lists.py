@@ -70,7 +70,7 @@ def fill_priority_queue(made: Any, node: Instance, decoder: DecoderProtocol) -> 
 
 
 def write_priority_queue(node: Instance, value: Any, encoder: EncoderProtocol) -> None:
-    """Give a PriorityQueue the elements of a queue. Java makes a heap of them again."""
+    """Give a PriorityQueue the elements of a queue. Java rebuilds the heap."""
     items = sorted_contents(value, UTIL + "PriorityQueue", trusted=True)
     put(
         node,

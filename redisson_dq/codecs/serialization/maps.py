@@ -27,7 +27,7 @@ __all__ = ["HANDLERS"]
 def _table_handler(name: str, kind: Any, java_class: str, usual: Callable[[int], Table]) -> ClassHandler:
     """The handler of a map that writes the length of its table, its load factor and its threshold.
 
-    ``usual`` makes the table of a map into which this many entries were put one by one.
+    ``usual`` computes the table of a map to which ``count`` entries were added one by one.
     """
 
     def read(node: Instance, decoder: DecoderProtocol) -> Any:
@@ -62,7 +62,7 @@ def _hashtable_table(size: int) -> Table:
 
 
 def _properties_table(size: int) -> Table:
-    """The table that a Hashtable would have made of this many entries."""
+    """The table that a Hashtable would have for ``count`` entries."""
     length = size * 4 // 3 + size // 20 + 3
     length -= length > size and length % 2 == 0
     return Table((), length, LOAD_FACTOR, length * 3 // 4)
@@ -79,7 +79,7 @@ def _identity_map_contents(node: Instance) -> list[Content]:
 
 
 def _identity_map_annotation(value: Any, encoder: EncoderProtocol) -> list[Content]:
-    """Writes equal texts among the keys as different objects. Java refuses a key that is in the map already."""
+    """Writes equal texts among the keys as different objects, because Java refuses a key that is already in the map."""
     contents = size_and_pairs(value, encoder)
     seen: set[str] = set()
     for index in range(1, len(contents), 2):

@@ -18,7 +18,7 @@ __all__ = ["INET4", "HANDLERS"]
 
 _SIX_BYTES = 16
 _SCOPE = re.compile("[0-9]{1,10}")
-#: The number of IPv6. Before Java 1.4, most systems used it for IPv4 too. So it occurs with both.
+#: The number of IPv6. Before Java 1.4, most systems also used it for IPv4, so it occurs with both.
 _FAMILY = 2
 
 

@@ -1,7 +1,7 @@
 """The decoder and the encoder as the handlers of classes see them.
 
-The registry names every handler, and the decoder and the encoder use the registry. So a handler knows these two by
-their protocols alone, and imports form no circle.
+The registry imports every handler, and the decoder and the encoder import the registry. So handlers know these two only
+by their protocols, and imports form no cycle.
 """
 
 from __future__ import annotations

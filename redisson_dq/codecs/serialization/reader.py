@@ -1,8 +1,8 @@
-"""From bytes to contents: the rules of the stream's grammar, each a method.
+"""From bytes to contents: a method for each rule of the stream's grammar.
 
-Reading past the end raises IndexError or struct.error, which the codec reports as bytes that end too early;
-anything else that is wrong raises :class:`Malformed`. Every content takes at least one byte and every length is
-compared with the bytes that are there, so time and memory are O(bytes).
+Reading past the end raises IndexError or struct.error, which the codec reports as bytes that end too early; anything
+else that is wrong raises :class:`Malformed`. Each content takes at least one byte, and each length is checked against
+the remaining bytes, so time and memory are O(bytes).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _SHORT = struct.Struct(">H")
 _INT = struct.Struct(">i")
 _LONG = struct.Struct(">q")
 _UNFINISHED: Final = -1  # the flags of a class descriptor that is being read
-_END: Final = object()  # stands for TC_ENDBLOCKDATA
+_END: Final = object()  # represents TC_ENDBLOCKDATA
 _MOST_INTERFACES = 65535
 _DESC_CODES = frozenset((stream.NULL, stream.REFERENCE, stream.CLASS_DESC, stream.PROXY_CLASS_DESC))
 _BEGIN_OR_END_BLOCK = frozenset(
@@ -45,18 +45,18 @@ _TEXT_CODES = frozenset((stream.REFERENCE, stream.STRING, stream.LONG_STRING))
 class StreamReader(ContentReader):
     """One stream: its bytes, the position in them, and the contents that have handles.
 
-    Java's streams may hold several objects one after another, the later ones with references to the former.
+    A Java stream may contain several objects, and later ones may refer to earlier ones.
     """
 
     __slots__ = ("constants", "handles")
 
     def __init__(self, data: bytes, pos: int = 0) -> None:
-        """Reads the stream's header. Raises Malformed if it is another one."""
+        """Reads the stream's header. Raises Malformed if it is not that of Java's version 5."""
         if data[pos : pos + 4] != stream.HEADER:
             raise Malformed("the bytes do not begin as a Java serialization stream does: AC ED 00 05", pos)
         super().__init__(data, pos + 4)
         self.handles: list[Content] = []
-        # Of the names of enum constants, which are texts with a handle of their own: the last handle.
+        # By name of an enum constant, which is a text with its own handle: the last handle.
         self.constants: dict[str, int] = {}
 
     def object(self) -> Content:
@@ -80,7 +80,7 @@ class StreamReader(ContentReader):
     # Objects
 
     def instance(self, start: int, desc: ClassDesc | None = None) -> Instance:
-        """``newObject: TC_OBJECT classDesc newHandle classdata[]``. ``desc`` is its class if that was read before."""
+        """``newObject: TC_OBJECT classDesc newHandle classdata[]``. ``desc`` is its class if it is already read."""
         desc = desc or self.class_desc()
         if desc is None:
             raise Malformed("an object without a class", start)
@@ -105,7 +105,8 @@ class StreamReader(ContentReader):
     def _written(self, desc: ClassDesc, section: Section) -> None:
         """The data of a class with a writeObject of its own: its fields, then any contents.
 
-        The specification wants the fields first. A class that leaves them out is named, as its data go astray here.
+        The specification requires the fields first. The error names a class that leaves them out, because its data
+        cannot be read here.
         """
         start = self.pos
         try:
@@ -129,7 +130,7 @@ class StreamReader(ContentReader):
             values[name] = _not_block(self._content(), self.pos)
 
     def _annotation(self, contents: list[Content]) -> None:
-        """``objectAnnotation: contents endBlockData``. Runs of block data come as one, as Java reads them."""
+        """``objectAnnotation: contents endBlockData``. Adjacent block data is joined, as in Java."""
         blocks: list[bytes] = []
         while True:
             content = self._content()
@@ -205,7 +206,8 @@ class StreamReader(ContentReader):
         return self._new_text(decode_utf(self._next_bytes(length), begin))
 
     def _new_text(self, text: str) -> str:
-        """A text with a handle. One that equals an earlier one, and is no reference to it, is an object of its own."""
+        """A text with a handle. If it equals an earlier text without being a reference to it, it is a separate
+        object."""
         if text in self.texts:
             text = own(text)
         else:
@@ -291,7 +293,7 @@ class StreamReader(ContentReader):
         return desc
 
     def _finish(self, desc: ClassDesc, flags: int, start: int) -> None:
-        """``classAnnotation superClassDesc``. The annotation of a class (an RMI code base) is left aside."""
+        """``classAnnotation superClassDesc``. The annotation of a class (an RMI code base) is ignored."""
         self._enter(start)
         self._annotation([])
         desc.superclass = self.class_desc()
@@ -353,7 +355,7 @@ class StreamReader(ContentReader):
 
 
 def _not_block(content: Content, end: int) -> Content:
-    """The content, which ends there, if it can be a value."""
+    """The content, if it can be a value. It ends at the current position."""
     if content is _END or type(content) is bytes:
         raise Malformed("block data where an object is due", end)
     return content

@@ -1,4 +1,4 @@
-"""The registry of the JDK's classes: which handler reads a class of the stream, and which writes a Python value."""
+"""The registry of the JDK's classes: the handler that reads a class, and the one that writes a Python value."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _NAMED = (
     *(java.Elements, java.Entries, java.FarTime, java.InetAddress),
     *(java.ListView, java.SetView, java.MapView, java.ElementsView, java.EntriesView),
 )
-#: By that name, for classes that have another name in the stream.
+#: By that name, for classes with another name in the stream.
 _BY_JAVA_NAME: dict[str, ClassHandler] = {
     **BY_NAME,
     **dict.fromkeys(times.NAMES, times.FAR_TIME),
@@ -103,7 +103,7 @@ def handler_of(value: Any) -> ClassHandler | None:
         if base in _BY_PYTHON:
             return _BY_PYTHON[base]
         if "java_name" in vars(base):
-            return None  # a Java class that is not Serializable, whatever it is in Python
+            return None  # a Java class that is not Serializable, whatever its Python base class
     return None
 
 

@@ -34,7 +34,7 @@ def _value_handler(
     *,
     identity: bool = False,
 ) -> ClassHandler:
-    """A class with nothing but a field ``value``. ``plain`` makes that of the Python value."""
+    """A class whose only field is ``value``. ``plain`` converts the Python value to it."""
 
     def read(node: Instance, _decoder: DecoderProtocol) -> Any:
         return make(field(node, "value", stream_type))
@@ -82,7 +82,7 @@ def _big_integer(node: Instance, decoder: DecoderProtocol, most_bytes: int | Non
 def _write_big_integer(node: Instance, value: Any, encoder: EncoderProtocol) -> None:
     magnitude = abs(int(value))
     raw = magnitude.to_bytes((magnitude.bit_length() + 7) // 8, "big")
-    # Four of the fields are there for JDK 1.1; these are the values that say so.
+    # Four of the fields exist only for JDK 1.1; these values mark them as unused.
     put(
         node,
         {
@@ -142,7 +142,7 @@ def _text(units: Any, count: int, node: Instance, decoder: DecoderProtocol) -> s
     return join_surrogates("".join(map(chr, units[:count])))
 
 
-_SPARE = 16  # characters for which a StringBuilder that was made of a text has room
+_SPARE = 16  # the spare capacity of a StringBuilder that was made from a text
 
 
 def _read_string_builder(node: Instance, decoder: DecoderProtocol) -> java.StringBuilder:
@@ -268,7 +268,7 @@ def _write_bit_set(node: Instance, value: java.BitSet, encoder: EncoderProtocol)
 
 
 def _date_handler(name: str, kind: Any) -> ClassHandler:
-    """java.util.Date, java.sql.Date and Time: the milliseconds, which Date writes by itself."""
+    """java.util.Date, java.sql.Date and Time: the milliseconds, which Date's writeObject writes."""
 
     def read(node: Instance, _decoder: DecoderProtocol) -> Any:
         return java_date(_millis(node), kind)

@@ -29,7 +29,7 @@ def _hash_set_handler(name: str, kind: Any) -> ClassHandler:
         capacity, load_factor, size = data.unpack(">ifi")
         table: Table | None = Table((), capacity, load_factor)
         if (capacity, load_factor) == (hash_map_capacity(max(size, 0)), LOAD_FACTOR):
-            table = None  # written like a set of Python
+            table = None  # written like a Python set
         return decoder.set(node, name, kind, data.contents(size), table)
 
     return ClassHandler(name, read, kind, _write_hash_set, identity=True)
@@ -76,7 +76,7 @@ def _write_enum_set(node: Instance, value: Any, encoder: EncoderProtocol) -> Non
     ordered = sorted(value, key=members.index) if value <= set(members) else value
     name = encoder.declaration(value.element).name
     contents = encoder.elements(ordered, name)
-    # Java has one array for all EnumSets that are empty.
+    # Java shares one array among all empty EnumSets.
     elements = encoder.array(_ENUMS, contents) if contents else encoder.once(_ENUMS, lambda: encoder.array(_ENUMS, ()))
     put(node, {"elementType": encoder.class_object(name), "elements": elements})
 

@@ -1,7 +1,7 @@
-"""The classes of ordinary streams: which bytes describe one, and the function that reads its objects.
+"""The classes of ordinary streams: the bytes that describe each, and the function that reads its objects.
 
-A stream describes each of its classes once. The bytes are the same in most streams, but for references to texts and
-classes that came before. So they are read once, and compared from then on.
+A stream describes each of its classes once. The bytes are the same in most streams, except for references to earlier
+texts and classes. So they are parsed once, and only compared from then on.
 """
 
 from __future__ import annotations
@@ -26,17 +26,15 @@ from redisson_dq.java.signatures import Signature
 
 __all__ = ["Class", "Classes", "incomplete"]
 
-#: How many classes are known, with how many descriptions each, of how many bytes. A sender of more than that may
-#: crowd the others out, which are then learned again.
+#: The limits: known classes, descriptions of each class, and bytes of a description. If streams exceed them, known
+#: descriptions are dropped and have to be parsed again.
 _MOST_KNOWN = 512
 _MOST_VARIANTS = 8
 _MOST_BYTES = 4096
 
 
 class _Incomplete:
-    """Stands in the handles for an object that nothing may refer to: it is not complete, or it would be another object
-    in Python.
-    """
+    """Marks a handle whose object must not be referred to: it is incomplete, or would be another object in Python."""
 
 
 incomplete: Any = _Incomplete()
@@ -46,7 +44,7 @@ _Read = Callable[[bytes, int, Any, int, "Class"], "tuple[Any, int]"]
 
 @attrs.define(eq=False)
 class Class:
-    """A class as a stream describes it, and what reads its objects; None if they are not ordinary."""
+    """A class as a stream describes it, and the function that reads its objects. None if they are not ordinary."""
 
     desc: ClassDesc
     above: Class | None
@@ -57,7 +55,7 @@ class Class:
 class _Described:
     """The bytes of a class, the handles and texts that they add, and the handles that they refer to.
 
-    If they refer to their own handles, this many have to be there before: ``base``.
+    If they refer to their own handles, exactly ``base`` handles must precede them.
     """
 
     raw: bytes
@@ -69,7 +67,7 @@ class _Described:
 
 
 class _Recorded(list[Any]):
-    """Handles that note which of them are asked for."""
+    """Handles that note which of them are used."""
 
     asked: set[int]
 
@@ -79,7 +77,8 @@ class _Recorded(list[Any]):
 
 
 class Classes:
-    """They hold as long as no class is declared, which may be another one of a known name."""
+    """The known classes. They are valid until another class is declared, which may have the same name as a known
+    one."""
 
     def __init__(self, of_jdk: dict[str, _Read]) -> None:
         self.generation = generation()
@@ -88,7 +87,7 @@ class Classes:
         self._classes: dict[Any, Class] = {}
 
     def known(self, data: bytes, pos: int, handles: list[Any]) -> _Described | None:
-        """The class that is described at ``pos``, if it was read before."""
+        """The class that is described at ``pos``, if its description is known."""
         for described in self._known.get(_head(data, pos), ()):
             if described.base in (None, len(handles)) and data.startswith(described.raw, pos):
                 for index, item in described.references:
@@ -100,7 +99,7 @@ class Classes:
         return None
 
     def learned(self, data: bytes, pos: int, handles: list[Any]) -> _Described:
-        """The class at ``pos``, which was not read before, with its bytes."""
+        """The class at ``pos``, whose description is not known yet, with its bytes."""
         reader = StreamReader(data[:4])
         reader.data = data
         reader.pos = pos
@@ -188,12 +187,12 @@ if value_{number} is not None and type(value_{number}) not in fits_{number}:
     check_{number}(value_{number})
 """
 )
-#: Of the classes whose objects may be referred to: the type of their values.
+#: For classes whose objects may be referred to: the type of their values.
 _KINDS: dict[str, type] = {"java.lang.Boolean": bool, "java.lang.Integer": int, "java.lang.Long": Long}
 
 
 def _of_class(desc: ClassDesc, declaration: Declaration) -> _Read | None:
-    """The function that reads an object of a declared class; None if the stream describes the class otherwise."""
+    """The function that reads an object of a declared class. None if the stream describes the class otherwise."""
     fields = _fields(desc, declaration)
     if fields is None:
         return None
@@ -249,7 +248,7 @@ def _of_class(desc: ClassDesc, declaration: Declaration) -> _Read | None:
 
 
 def _fields(desc: ClassDesc, declaration: Declaration) -> dict[tuple[str, str], Field] | None:
-    """By class and name: the fields of a class, if the stream has exactly those that are declared."""
+    """The fields of a class by class and name, if the stream has exactly the declared ones."""
     found: dict[tuple[str, str], Field] = {}
     uids: dict[str, int | None] = {}
     for part in class_descriptors.ancestry(declaration):
@@ -271,7 +270,7 @@ def _fields(desc: ClassDesc, declaration: Declaration) -> dict[tuple[str, str], 
 
 
 def _check(declared: Signature, fits: set[type], value: Any) -> None:
-    """Make sure that a field of that type may hold the value."""
+    """Check that a field of that type may hold the value."""
     if not value_is_assignable(value, declared.name) or not parts_are_assignable(value, declared):
         raise Unusual
     if not declared.arguments and type_fits(type(value), declared.name):

@@ -1,9 +1,9 @@
-"""The values of an ordinary stream, read at once: without contents between, by a function for each declared class.
+"""The values of an ordinary stream, read directly, without contents in between, by a function for each declared class.
 
-Ordinary are declared classes whose fields are in the stream as they are declared, lists, maps, texts, enums and the
-usual numbers. StreamReader and Decoder read any other object inside, with the same handles. They read the whole stream
-again if something is wrong or refers to an object that is not complete. They also do where an object is one of its own
-and Python would write no other. So the values and the errors are the same without this module.
+Ordinary are lists, maps, texts, enums, the usual numbers, and declared classes whose fields in the stream are the
+declared ones. StreamReader and Decoder read any other object inside, with the same handles. They read the whole stream
+again if it is invalid, if it refers to an incomplete object, or if an object is a separate one that Python would not
+write separately. So values and errors are the same without this module.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = ["UNREAD", "read"]
 #: The placeholder for the value of a stream that is not ordinary.
 UNREAD: Any = object()
 
-#: A value that nests deeper is not ordinary, nor is a stream with this many classes that were never seen before.
+#: Limits: a deeper value is not ordinary, nor is a stream with more new classes.
 _MOST_DEPTH = 50
 _MOST_NEW = 16
 
@@ -57,7 +57,7 @@ def read(data: bytes, *, generic: bool) -> Any:
 
 
 class _Stream:
-    """The state of reading one stream. ``handles`` are values, classes and texts, or marks of incomplete objects."""
+    """The state of reading one stream. ``handles`` are values, classes, texts, or marks of incomplete objects."""
 
     __slots__ = ("_classes", "_constants", "_contents", "_decoder", "_new", "data", "handles", "texts")
 
@@ -73,11 +73,11 @@ class _Stream:
 
     @property
     def has_other(self) -> bool:
-        """Whether there is a reason why the value is not written to the same bytes."""
+        """Whether the value would be written to other bytes."""
         return bool(self._decoder.other or (self._contents is not None and self._contents.other))
 
     def value(self, data: bytes, pos: int, depth: int) -> tuple[Any, int]:
-        """The value of a content inside this many others."""
+        """The value of a content at a depth."""
         code = data[pos]
         if code == 0x74:
             return self.text(data, pos)
@@ -101,7 +101,7 @@ class _Stream:
         return found.read(data, pos, self, depth, found)
 
     def leaf(self, data: bytes, pos: int, depth: int, name: str, kind: type | None) -> tuple[Any, int]:
-        """An object of exactly that class, or null. ``kind`` is the type of those that may be referred to."""
+        """An object of exactly that class, or null. ``kind`` is the type of values that may be referred to."""
         code = data[pos]
         if code == 0x73:
             found, end = self.class_of(data, pos + 1)
@@ -116,7 +116,7 @@ class _Stream:
         return value, end
 
     def text(self, data: bytes, pos: int) -> tuple[str, int]:
-        """A new text, which begins at ``pos`` with its code."""
+        """A new text, whose type code is at ``pos``."""
         start = pos + 3
         end = start + (data[pos + 1] << 8 | data[pos + 2])
         raw = data[start:end]
@@ -128,7 +128,7 @@ class _Stream:
         return text, end
 
     def referred(self, data: bytes, pos: int) -> tuple[Any, int]:
-        """The value that a reference stands for, if it is complete."""
+        """The value that a reference refers to, if it is complete."""
         index = _unpack_int(data, pos + 1)[0] - BASE_HANDLE
         if index < 0:
             raise Unusual
@@ -140,7 +140,7 @@ class _Stream:
         return found, pos + 5
 
     def class_of(self, data: bytes, pos: int) -> tuple[Class, int]:
-        """A class, which begins at ``pos`` with its code."""
+        """A class, whose type code is at ``pos``."""
         code = data[pos]
         if code == 0x71:
             index = _unpack_int(data, pos + 1)[0] - BASE_HANDLE
@@ -186,14 +186,14 @@ class _Stream:
         return value, contents.pos
 
     def once(self, key: tuple[str, int]) -> None:
-        """Note that this is the one object of a value. Raises Unusual if there was one."""
+        """Note that this is the single object of a value. Raises Unusual if there already was one."""
         if ("", key) in self._constants:
             raise Unusual
         self._constants["", key] = incomplete
 
 
 class _Handles(list[Any]):
-    """The handles of contents that are among ordinary values, to which they may not refer."""
+    """The handles for contents among ordinary values, to which they must not refer."""
 
     def __getitem__(self, index: Any) -> Any:
         found = list.__getitem__(self, index)
@@ -247,7 +247,7 @@ def _read_map(data: bytes, pos: int, s: _Stream, depth: int, found: Class) -> tu
     if code != stream.BLOCK_DATA or length != 8 or not 0 <= 2 * size <= len(data) - pos:
         raise Unusual
     made: dict[Any, Any] = {}
-    kinds = _KEYS if size <= FEW_KEYS else _STR  # the decoder looks at the hashes of many numbers
+    kinds = _KEYS if size <= FEW_KEYS else _STR  # the decoder checks the hashes of many numbers
     for _ in range(size):
         key, pos = s.value(data, pos, depth + 1)
         if type(key) not in kinds:
@@ -271,7 +271,7 @@ def _read_map(data: bytes, pos: int, s: _Stream, depth: int, found: Class) -> tu
 
 _KEYS = frozenset((str, int, Long, bool))
 _STR = frozenset((str,))
-#: By name: how the objects of a class of the JDK are read.
+#: By name of a JDK class: the function that reads its objects.
 _READ: dict[str, Any] = {
     "java.lang.Boolean": _boxed(">?", 1, 1, bool),
     "java.lang.Integer": _boxed(">i", 4, 127, int),

@@ -1,8 +1,8 @@
-"""The stream of ordinary values, written at once: without contents between, by a function for each declared class.
+"""The stream of ordinary values, written directly, without contents in between, by a function for each declared class.
 
 Ordinary are declared classes, lists, dicts, texts, enums and the usual numbers. Encoder and StreamWriter write any
-other part of a value, with the same handles. They write the whole value again if something is wrong, and find the words
-for that. So the bytes and the errors are the same without this module.
+other part of a value, with the same handles. If something is wrong, they write the whole value again and raise the
+error. So bytes and errors are the same without this module.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ from redisson_dq.java.registry import declaration_for, generation
 
 __all__ = ["written"]
 
-#: Writes a value inside this many others.
+#: Writes a value at a depth.
 _Put = Callable[[Any, "_Straight", int], None]
 
-#: A value that nests deeper is not ordinary, nor is an object of a class with more superclasses.
+#: Limits: a deeper value is not ordinary, nor is an object of a class with more superclasses.
 _MOST_DEPTH = 50
 
 _pack_int = struct.Struct(">i").pack
 _pack_short = struct.Struct(">H").pack
 _NULL, _END = b"\x70", b"\x78"
 _SHORT = 256
-#: References to the first handles, and the beginnings of short texts.
+#: References to the first handles, and the first bytes of short texts.
 _REFERENCES = tuple(b"\x71" + _pack_int(BASE_HANDLE + handle) for handle in range(_SHORT))
 _TEXTS = tuple(b"\x74" + _pack_short(length) for length in range(_SHORT))
 
-#: By code of a primitive field's type: the test for an ``item`` that the struct module does not pack.
+#: By type code of a primitive field: the test for an ``item`` that the struct module cannot pack.
 _PRIMITIVES = {
     "I": f"type(item) is not int or not {INT_MIN} <= item <= {INT_MAX}",
     "J": f"type(item) is not int or not {LONG_MIN} <= item <= {LONG_MAX}",
@@ -54,7 +54,7 @@ _PRIMITIVES = {
 
 
 def written(value: Any) -> bytes | None:
-    """The stream of one value; None if Encoder and StreamWriter have to write it, or to say what is wrong."""
+    """The stream of a value. None if Encoder and StreamWriter have to write it, or raise the error."""
     global _functions
     kind = type(value)
     if kind is not list and kind is not dict and declaration_for(kind) is None:
@@ -64,14 +64,14 @@ def written(value: Any) -> bytes | None:
     writer = _Straight(_functions)
     try:
         writer.put(value, 0)
-        # Of an object of a generic class the place counts that is seen first, and here they are in another order.
+        # For an object of a generic class, the place that is seen first decides, and the order here is different.
         return None if writer.encoder.notes else b"".join(writer.out)
     except Exception:
         return None
 
 
 class _Boxed:
-    """A class of the JDK with one primitive field. Its objects are one for each value up to ``most_shared``."""
+    """A JDK class with one primitive field. Up to ``most_shared``, each value has a single object."""
 
     def __init__(self, name: str, layout: str, most_shared: int) -> None:
         self.name = name
@@ -94,7 +94,7 @@ _table_and_counts = struct.Struct(">fiBBii").pack
 
 
 class _Straight(StreamWriter):
-    """One stream. A value that may be referred to is found by its id, with its handle in place of a content."""
+    """A stream. A value that may be referred to is found by its id, with its handle instead of a content."""
 
     __slots__ = ("by_identity", "constants", "encoder", "functions", "known")
 
@@ -107,7 +107,7 @@ class _Straight(StreamWriter):
         self.known = functions.by_type
 
     def put(self, item: Any, depth: int) -> None:
-        """Write a value that is allowed where it is."""
+        """Write a value that is allowed in its place."""
         put = self.known.get(type(item))
         if put is None:
             put = self.functions.add(item)
@@ -130,7 +130,7 @@ class _Straight(StreamWriter):
             self.write(item)
 
     def begin(self, desc: ClassDesc, value: Any) -> bool:
-        """Begin an object that may be referred to. False if it is there already, and a reference was written."""
+        """Begin an object that may be referred to. False if it was written before: then a reference is written."""
         known = self.by_identity.get(id(value))
         if known is not None:
             self.write(known[1])
@@ -190,7 +190,7 @@ class _Straight(StreamWriter):
         self.out.append(boxed.pack(item))
 
     def double(self, item: float) -> None:
-        """A Double, of which there are as many objects as places."""
+        """A Double, which is a new object at each occurrence."""
         self._object_of(_DOUBLE.desc)
         self.count += 1
         self.out.append(_DOUBLE.pack(item))
@@ -202,7 +202,8 @@ def _reference(handle: int) -> bytes:
 
 
 def _parts_of(desc: ClassDesc) -> tuple[list[tuple[bytes, str, bytes]], bytes]:
-    """The bytes of a class: those up to each type that is a text, that text, and its bytes; and those after them."""
+    """The bytes of a class: for each type name, the bytes before it, the name and its bytes; then the remaining
+    bytes."""
     found = _parts.get(desc)
     if found is None:
         name = encode_utf(desc.name)
@@ -252,7 +253,7 @@ def _put_list(items: list[Any], w: _Straight, depth: int) -> None:
 
 
 def _put_dict(items: dict[Any, Any], w: _Straight, depth: int) -> None:
-    if depth > _MOST_DEPTH or float in map(type, items):  # Encoder looks whether more than one key is NaN
+    if depth > _MOST_DEPTH or float in map(type, items):  # Encoder checks whether more than one key is NaN
         raise Unusual
     if not w.begin(_LINKED_HASH_MAP, items):
         return
@@ -270,7 +271,7 @@ def _put_dict(items: dict[Any, Any], w: _Straight, depth: int) -> None:
 
 
 class _Functions:
-    """The functions that write values, by exact type. They hold as long as no class is declared."""
+    """The functions that write values, by exact type. They are valid until another class is declared."""
 
     def __init__(self) -> None:
         self.generation = generation()
@@ -286,7 +287,7 @@ class _Functions:
         }
 
     def add(self, item: Any) -> _Put:
-        """The function for values of this one's type."""
+        """Add the function for values of this one's type, and return it."""
         declaration = declaration_for(type(item))
         put: _Put = lambda item, w, depth: w.general(item, depth)  # noqa: E731
         if declaration is not None and isinstance(item, Enum):

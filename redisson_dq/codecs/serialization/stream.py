@@ -1,8 +1,8 @@
 """The parts of a stream of Java's Object Serialization Stream Protocol, version 5.
 
-The grammar is the one in chapter 6 of Java's Object Serialization Specification. The reader and the writer next to this
-module go through it rule by rule. Both use the neutral structures of this module, which know nothing of a class's
-meaning. A *content* is one of these:
+The grammar is the one in chapter 6 of Java's Object Serialization Specification. ``reader`` and ``writer`` follow it
+rule by rule. Both use the neutral structures of this module, which know nothing about the meaning of a class. A
+*content* is one of these:
 
 ==================  =====================================================================================
 None                TC_NULL
@@ -15,9 +15,9 @@ EnumConstant        TC_ENUM
 ClassObject         TC_CLASS
 ==================  =====================================================================================
 
-Each content except null and block data gets a *handle*, a number that counts up from 0x7E0000. It gets the handle where
-the grammar says ``newHandle``. A content that occurs again is written as TC_REFERENCE and its handle. The structures
-compare by identity, as Java's objects do: the same content twice is one object twice.
+Each content except null and block data gets a *handle*, a number that counts up from 0x7E0000, where the grammar says
+``newHandle``. A content that occurs again is written as TC_REFERENCE and its handle. The structures compare by
+identity, like Java's objects: the same content twice is one object twice.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ SC_EXTERNALIZABLE: Final = 0x04
 SC_BLOCK_DATA: Final = 0x08
 SC_ENUM: Final = 0x10
 
-#: By the type code of a primitive: its format in the struct module. A char is the number of its UTF-16 unit.
+#: By type code of a primitive: its format in the struct module. A char is the number of its UTF-16 unit.
 STRUCT_CODES: Final = {"B": "b", "C": "H", "D": "d", "F": "f", "I": "i", "J": "q", "S": "h", "Z": "?"}
 
 #: See the registry in the module's docstring.
@@ -125,7 +125,7 @@ class ClassDesc:
     _component: str | None = attrs.field(default=None, init=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A copy has only these, and works the rest out again."""
+        """A copy gets only these arguments, and computes the rest again."""
         return ClassDesc, (self.name, self.uid, self.flags, self.fields, self.superclass, self.interfaces)
 
     def same_as(self, other: ClassDesc) -> bool:
@@ -134,9 +134,9 @@ class ClassDesc:
 
     @property
     def component(self) -> str:
-        """Of an array's class the type of its elements. Raises ValueError for a name that no such class has.
+        """The element type of an array class. Raises ValueError if the name is not that of an array class.
 
-        One text for all arrays: a reference to a class takes five bytes, and its name may be long.
+        Computed once for all arrays: a reference to a class takes five bytes, and its name may be long.
         """
         if self._component is None:
             self._component = component_of(self.name)
@@ -144,7 +144,7 @@ class ClassDesc:
 
     @property
     def layout(self) -> tuple[struct.Struct, tuple[str, ...], tuple[str, ...]]:
-        """The bytes of the primitive fields, their names, and the names of the other fields."""
+        """The format of the primitive fields, their names, and the names of the other fields."""
         if self._layout is None:
             primitive = [field for field in self.fields if field.type in STRUCT_CODES]
             self._layout = (
@@ -156,10 +156,9 @@ class ClassDesc:
 
     @property
     def lineage(self) -> tuple[ClassDesc, ...]:
-        """The classes of which an object has data: this one and its superclasses, the topmost first.
+        """The classes that have data in an object: this one and its superclasses, the topmost first.
 
-        Classes without fields and without a writeObject of their own leave no byte in the stream, so they are
-        left out.
+        Classes with neither fields nor a writeObject write no bytes, so they are left out.
         """
         if self._lineage is None:
             found: list[ClassDesc] = []
@@ -174,7 +173,7 @@ class ClassDesc:
 
 @attrs.define(eq=False, repr=False)
 class Section:
-    """An object's data of one of its classes: the fields by name, and the data that writeObject wrote."""
+    """The data of one class in an object: the fields by name, and the data that writeObject wrote."""
 
     values: dict[str, Content] = attrs.field(factory=dict)
     annotation: list[Content] = attrs.field(factory=list)
@@ -187,7 +186,7 @@ class Instance:
     desc: ClassDesc
     sections: dict[str, Section] = attrs.field(factory=dict)
     offset: int = 0
-    #: Whether a reference to it was read.
+    #: Whether a reference to the object was read.
     shared: bool = False
 
 

@@ -43,7 +43,7 @@ def is_throwable(desc: ClassDesc) -> bool:
 
 
 def throwable_descriptor(value: Throwable, known: dict[ThrowableClass, ClassDesc]) -> ClassDesc:
-    """The class of an exception: one of the JDK's, or as the exception describes it."""
+    """The class of an exception: a JDK class, or as the exception describes it."""
     desc = jdk_descriptor(value.java_name)
     if desc is None and value.described is not None and value.described.java_name == value.java_name:
         desc = _desc_of(value.described, known)
@@ -65,7 +65,7 @@ def _desc_of(described: ThrowableClass, known: dict[ThrowableClass, ClassDesc]) 
 
 
 def _described(desc: ClassDesc, known: dict[ClassDesc, ThrowableClass | None]) -> ThrowableClass | None:
-    """The description of a class. None for a class of the JDK, and for a class that writes data by itself."""
+    """The description of a class. None for a JDK class, and for a class that writes data itself."""
     if desc not in known:
         known[desc] = _describe(desc, known)
     return known[desc]

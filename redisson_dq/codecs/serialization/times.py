@@ -39,7 +39,7 @@ def _date(value: Any) -> bytes:
 
 
 def _read_time(data: Data) -> time:
-    """Reads a time. Trailing zeros are left out, and the last part that is written is inverted."""
+    """Reads a time. Java leaves out trailing zeros, and inverts the last part that it writes."""
     parts = []
     for _ in range(3):
         (part,) = data.unpack(">b")
@@ -105,7 +105,7 @@ def _ints(*values: int) -> bytes:
 
 _ZONE_REGION, _ZONE_OFFSET = 7, 8
 
-#: By the byte for the class: its name, its reader, and its writer.
+#: By the byte for the class: its name, its reader and its writer.
 _KINDS: dict[int, tuple[str, Callable[[Data], Any], Callable[[Any], bytes]]] = {
     1: (
         java.Duration.java_name,

@@ -1,7 +1,7 @@
 """Modified UTF-8, the form of every text in a stream: DataOutput.writeUTF.
 
-Each UTF-16 unit is written by itself, in one to three bytes. So a character beyond U+FFFF takes six bytes. U+0000 takes
-two bytes, C0 80.
+Each UTF-16 unit is written separately, in one to three bytes. So a character beyond U+FFFF takes six bytes. U+0000
+takes two bytes, C0 80.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _surrogates(match: re.Match[str]) -> str:
 
 
 def decode_utf(raw: bytes, offset: int) -> str:
-    """The text of these bytes, which begin at ``offset`` of the stream. Raises Malformed. O(length)."""
+    """The text of these bytes, which are at ``offset`` in the stream. Raises Malformed. O(length)."""
     if raw.isascii():
         return raw.decode("ascii")
     # UTF-8 has characters of four bytes. Modified UTF-8 has none.

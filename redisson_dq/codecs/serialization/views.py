@@ -16,8 +16,8 @@ __all__ = ["NAMES", "RANDOM_ACCESS", "HANDLERS"]
 
 _HELPERS = "java.util.Collections$"
 _KINDS = ("Collection", "List", "Set", "SortedSet", "NavigableSet", "Map", "SortedMap", "NavigableMap")
-#: In the stream, a wrapper of a list with random access has the class for any list. Java's readResolve restores its own
-#: class.
+#: In the stream, the wrapper of a random access list has the class of a wrapper for any list. Java's readResolve
+#: restores the original class.
 _LIST, _RANDOM_ACCESS = "List", "RandomAccessList"
 #: The fields with the class that a checked wrapper accepts.
 _TYPES = ("keyType", "valueType", "type")
@@ -74,7 +74,7 @@ _STREAM_NAMES = (
     # Collections.emptySortedSet() and emptySortedMap()
     *(_HELPERS + f"UnmodifiableNavigable{kind}$EmptyNavigable{kind}" for kind in ("Set", "Map")),
 )
-#: Of the wrappers of lists with random access that are other classes there: the name of both.
+#: The wrappers of random access lists that have another class in the stream: both names.
 RANDOM_ACCESS = {
     f"{_HELPERS}{prefix}{_RANDOM_ACCESS}": f"{_HELPERS}{prefix}{_LIST}" for prefix in ("Unmodifiable", "Synchronized")
 }

@@ -20,7 +20,7 @@ from redisson_dq.codecs.serialization.utf import encode_utf
 
 __all__ = ["StreamWriter"]
 
-_MOST_BLOCK_DATA = 1024  # Java's buffer: longer data is cut into blocks of that size
+_MOST_BLOCK_DATA = 1024  # Java's buffer: longer data is split into blocks of this size
 _MOST_UTF = 0xFFFF
 
 _pack_int = struct.Struct(">i").pack
@@ -31,11 +31,11 @@ _END = bytes((stream.END_BLOCK_DATA,))
 
 
 class StreamWriter:
-    """One stream. ``out`` collects its bytes, the header first; ``depth`` is how deep the next content is nested.
+    """A stream. ``out`` collects its bytes, the header first. ``depth`` is the depth of the next content.
 
-    A content that is written twice is a reference the second time. Texts that are equal count as one, as constants of a
-    Java program do. The name of an enum's constant is never a reference: Java reads none there. A later reference to
-    that text takes the handle of the name, as Java's does.
+    A content that is written twice is a reference the second time. Equal texts count as one content, like the constants
+    of a Java program. The name of an enum constant is never a reference, because Java cannot read one there. As in
+    Java, a later reference to that text uses the handle of the name.
     """
 
     __slots__ = ("count", "depth", "handles", "out")
@@ -44,7 +44,7 @@ class StreamWriter:
         self.out: list[bytes] = [stream.HEADER]
         self.depth = 0
         self.handles: dict[Content, int] = {}
-        # More than there are contents with a handle: a text may have had several.
+        # Not the number of contents: a text may have had several handles.
         self.count = 0
 
     def write(self, content: Content) -> None:

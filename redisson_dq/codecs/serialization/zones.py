@@ -1,7 +1,7 @@
 """Time zones and calendars. Java writes the transitions of a zone and all fields of a calendar with them.
 
 Python knows the zone's id and the calendar's moment, and keeps the rest as it was read. So a value that was read can be
-written again, and one that Python makes cannot.
+written again, but one made in Python cannot.
 """
 
 from __future__ import annotations
@@ -53,6 +53,6 @@ def _read_calendar(node: Instance, decoder: DecoderProtocol) -> java.GregorianCa
 HANDLERS: tuple[ClassHandler, ...] = (
     ClassHandler(_ZONE_INFO, _read_zone, java.TimeZone, identity=True),
     ClassHandler(java.GregorianCalendar.java_name, _read_calendar, java.GregorianCalendar, identity=True),
-    # No id says what its rules are.
+    # Its id does not say what its rules are.
     as_it_was("java.util.SimpleTimeZone"),
 )
