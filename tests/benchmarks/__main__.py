@@ -25,7 +25,7 @@ from tests.peer import JavaPeer
 
 __all__ = ["main"]
 
-#: What ``--quick`` changes unless it is given.
+#: The defaults that ``--quick`` changes.
 _QUICK = {
     "items": 50,
     "seconds": 1.0,
@@ -42,7 +42,8 @@ _KEPT = Path("build") / "benchmarks"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Measures, prints, gives the exit code: 0, whatever the figures are; 1 if a part failed; 130 after Ctrl-C."""
+    """Measures, prints, and returns the exit code: 0, whatever the figures are; 1 if a part failed; 130 after
+    Ctrl-C."""
     parser = _parser()
     arguments = parser.parse_args(argv)
     if arguments.quick:
@@ -93,7 +94,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _write(results: report.Results) -> None:
-    """Replaces the figures of the parts that were measured on the page, and their charts."""
+    """Replaces the figures and charts of the measured parts on the page."""
     text = page.PAGE.read_text("utf-8")
     for name, tables in report.tables_by_part(results).items():
         command = " ".join(word for word in sys.argv[1:] if word not in ("--write", "--resume"))
@@ -105,7 +106,7 @@ def _write(results: report.Results) -> None:
 def _run(settings: Settings, only: Sequence[str] | None, program: str | None, kept: Kept) -> report.Results:
     with ExitStack() as stack:
         server = stack.enter_context(EmbeddedServer(program))
-        # With the flags a JVM has by itself: those of the tests start faster and run slower.
+        # With a JVM's default flags: those of the tests start faster and run slower.
         peer = stack.enter_context(JavaPeer(flags=())) if settings.java else None
         machine = Machine.now(server, peer.about if peer else None)
         run = Run(server=server, peer=peer, settings=settings, say=_say, kept=kept)
@@ -123,11 +124,11 @@ def _run(settings: Settings, only: Sequence[str] | None, program: str | None, ke
         for name, part in report.PARTS.items():
             if _wanted(name, only):
                 try:
-                    # These two keep each point.
+                    # These two save each point.
                     in_parts = name in ("growth", "many")
                     parts[name] = part.measure(run) if in_parts else kept.of(name, partial(part.measure, run))
                 except RuntimeError as error:
-                    # What else was measured in many minutes is worth having.
+                    # The figures of the other parts, which took many minutes, are worth keeping.
                     failed[name] = str(error)
                     _say(f"{name} failed: {error}")
         machine = attrs.evolve(machine, load_after=load())
@@ -157,7 +158,7 @@ def _lateness(run: Run) -> list[lateness.Pass]:
 
 
 def _say(line: str) -> None:
-    # Standard output is for the figures alone.
+    # Standard output is only for the figures.
     print(line, file=sys.stderr, flush=True)
 
 

@@ -1,7 +1,7 @@
-"""A few items that fall due while very many others wait for later: how late they come, how long one script takes.
+"""A few items that fall due while very many others wait: how late they arrive, and how long a script takes.
 
-What waits is written once for each contender, due in an hour or more. Then three loads come in turn: items that were
-offered a moment ago, old ones at random places of the list of offers one by one, and such ones all together.
+The waiting items are written once for each contender, due in an hour or more. Then there are three loads: items that
+were just offered, old items at random positions of the envelope list one by one, and such items all together.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ _QUEUE = "benchmark"
 _SEED = 20261124
 _SPAN_MS = 5000
 _STEP_MS = 20
-# Up to so many wait where Redisson takes, which needs seconds for each item behind more.
+# The largest backlog for Redisson, which needs seconds for each item with more.
 _REDISSON_MOST = 1_000_000
 _PATIENCE = 60.0
 
 
 @attrs.frozen(kw_only=True)
 class Waiting:
-    """One load with one contender. ``lateness_us`` is in order of arrival."""
+    """The figures of one load with one contender. ``lateness_us`` is in order of arrival."""
 
     subject: str
     waiting: int
@@ -58,7 +58,7 @@ class Waiting:
 
 @attrs.frozen(kw_only=True)
 class _Contender:
-    """Who takes, on what kind of entries. ``offer`` offers so many items at these offsets in ms."""
+    """The consumer and the kind of entries. ``offer`` offers items at these offsets in ms."""
 
     name: str
     subject: Subject
@@ -101,7 +101,7 @@ def _contenders(run: Run, stack: ExitStack) -> list[_Contender]:
 
 def _offered(*, is_lean: bool) -> Callable[[redis.Redis, str, Sequence[int]], dict[str, int]]:
     def offer(_: redis.Redis, url: str, offsets_ms: Sequence[int]) -> dict[str, int]:
-        """One call each, as a service does it."""
+        """One call for each item, like a service."""
         with redisson_dq.connect(url, codec=StringCodec()) as client:
             delayed = client.delayed_queue(_QUEUE, transfer=False, lean=is_lean)
             start_ms = time.time_ns() // 1_000_000 + 500 + len(offsets_ms)
@@ -114,7 +114,7 @@ def _offered(*, is_lean: bool) -> Callable[[redis.Redis, str, Sequence[int]], di
 
 
 def _put(admin: redis.Redis, _: str, offsets_ms: Sequence[int]) -> dict[str, int]:
-    """As Redisson writes them."""
+    """Writes entries like Redisson."""
     dues = put(admin, QueueKeys.of(_QUEUE), "fresh", offsets_ms, random.Random(_SEED))
     return {f"fresh {number} {due_ms}": due_ms for number, due_ms in enumerate(dues)}
 
@@ -148,7 +148,7 @@ def _one(
     watch.end()
     contender.subject.leave()
     eventually(lambda: subscribers(admin, keys) == 0, f"{contender.name} did not leave")
-    # entries.py may write numbers with zeros in front.
+    # entries.py may write numbers with leading zeros.
     late = [(value, at_us - dues[value] * 1000) for value, at_us in arrivals if value in dues]
     return Waiting(
         subject=contender.name,
@@ -168,7 +168,7 @@ def _one(
 
 
 def tables(found: Sequence[Waiting]) -> list[Table]:
-    """One: a row for each contender, load and number that waits."""
+    """One table, with a row for each contender, load and backlog."""
     first = found[0]
     rows = [
         (
@@ -195,7 +195,7 @@ def tables(found: Sequence[Waiting]) -> list[Table]:
 
 
 def goals(found: Sequence[Waiting]) -> list[Goal]:
-    """For entries in the list, which an item with a short delay stands behind."""
+    """The goals for mirrored entries."""
     cases = _grouped(found)
     alone = cases.get((FRESH, 0, SYNC))
     limit = 4 * _late(alone, 99.0).median + 2 if alone else 0.0

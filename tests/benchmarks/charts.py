@@ -1,7 +1,7 @@
 """Draws the figures of a run: ``python -m tests.benchmarks.charts FILE [FILE ...] docs/benchmarks/``
 
-The files are what ``--json`` wrote; of a part that none of them has there is no chart. One SVG each, the same bytes
-for the same figures. Needs the dependency group ``benchmarks``.
+The files are the output of ``--json``. A part that is in none of them gets no chart. Each chart is an SVG file, with
+the same bytes for the same figures. Needs the dependency group ``benchmarks``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["CHARTS", "draw", "main"]
 
 Figures = Mapping[str, Any]
 
-#: One colour for each contender, in all charts; told apart without red and green (Okabe and Ito).
+#: The colour of each contender in all charts, distinguishable without red and green (Okabe and Ito).
 _COLORS = {
     REDISSON: "#d55e00",
     SYNC: "#0072b2",
@@ -38,7 +38,7 @@ _OTHER = "#7f7f7f"
 _MARKERS = {REDISSON: "s", SYNC: "o", ASYNCIO: "v", LEAN: "^", JAVA_ENTRIES: "D"}
 
 _STYLE = {
-    # A light card, readable on a dark page as on a white one.
+    # A light card, readable on dark and white pages.
     "figure.facecolor": "#fbfbfb",
     "axes.facecolor": "#fbfbfb",
     "axes.edgecolor": "#888888",
@@ -51,18 +51,18 @@ _STYLE = {
     "font.size": 10.0,
     "legend.frameon": False,
     "legend.fontsize": 9.0,
-    # Text stays text, and the ids inside do not change from run to run.
+    # Text stays text, and the ids do not change between runs.
     "svg.fonttype": "none",
     "svg.hashsalt": "redisson_dq",
 }
 
-#: Where percentiles are looked up, and which of them get a label.
+#: The percentiles of a curve, and those with a label.
 _SHARES = [50, 60, 70, 80, 90, 95, 98, 99, 99.5, 99.9]
 _SHARE_LABELS = [50, 90, 99, 99.9]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Draws what the files hold, and prints where."""
+    """Draws the figures in the files, and prints the paths."""
     *files, target = sys.argv[1:] if arguments is None else arguments
     figures: dict[str, Any] = {}
     for file in files:
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def draw(figures: Figures, target: Path) -> list[Path]:
-    """Writes every chart that there are figures for, and gives their paths."""
+    """Writes a chart for all figures there are, and returns the paths."""
     target.mkdir(parents=True, exist_ok=True)
     drawn = []
     with matplotlib.rc_context(_STYLE):
@@ -124,7 +124,7 @@ def _drain(runs: Sequence[Any]) -> Figure:
                 axes.annotate("not done", (one["items"], one["seconds"]), xytext=(0, 5), textcoords="offset points")
         _logarithmic(axes.xaxis)
         _logarithmic(axes.yaxis)
-        # The same for all, or what differs by a hundredth would fill its panel.
+        # The same scale for all, or a difference of 1 % would fill its panel.
         axes.set(title=order, xlabel="items", ylim=(min(seconds) / 1.5, max(seconds) * 1.5))
     panels[0].set(ylabel="seconds from the first due time to the last arrival")
     _legend(figure, panels[0], 4)
@@ -236,7 +236,7 @@ def _peers(found: Sequence[Any]) -> Figure:
 
 
 def _growth(curve: str) -> Callable[[Sequence[Any]], Figure | None]:
-    """Draws one curve of growth.py, where it was measured."""
+    """Draws one curve of growth.py, if it was measured."""
 
     def draw_curve(found: Sequence[Any]) -> Figure | None:
         points = [one for one in found if one["curve"] == curve and one["lateness_us"]]
@@ -262,7 +262,7 @@ _OF_QUEUES = ("p99, ms", "idle commands a second", "connections", "threads")
 #: The figures that a curve shows.
 _GROWING = {"backlog": _OF_ITEMS, "queues": _OF_QUEUES, "worker": _OF_QUEUES}
 
-#: By the name of the file: the part of the JSON, and what draws it.
+#: By file name: the part of the JSON, and the function that draws it.
 CHARTS: dict[str, tuple[str, Callable[[Sequence[Any]], Figure | None]]] = {
     "lateness": ("passes", _lateness),
     "drain": ("drain", _drain),
@@ -295,7 +295,7 @@ def _panels(title: str, count: int) -> tuple[Figure, list[Any]]:
 
 
 def _lines(axes: Any, runs: Sequence[Any], across: str, field: str) -> None:
-    """One line for each subject through the medians, with the least and the greatest repetition."""
+    """A line for each subject through the medians, with the smallest and the largest repetition."""
     for subject in dict.fromkeys(one["subject"] for one in runs):
         values: dict[float, list[float]] = {}
         for one in runs:
@@ -322,17 +322,17 @@ def _logarithmic(axis: Any) -> None:
     axis.axes.set(**{f"{axis.axis_name}scale": "log"})
     axis.set_major_formatter(_PLAIN)
     low, high = axis.get_view_interval()
-    # Where there is room; with more powers of ten than two these are enough.
+    # Only if there is room: over more than two powers of ten, the powers are enough.
     axis.set_minor_formatter(_TWO_AND_FIVE if high < 200 * low else NullFormatter())
 
 
 def _legend(figure: Figure, axes: Any, columns: int) -> None:
-    """Below all panels, where it hides no line."""
+    """The legend, below all panels, where it hides no line."""
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=columns)
 
 
 def _nines(share: float) -> float:
-    """One of how many is later: 2 for p50, 100 for p99."""
+    """N, if one of N is later: 2 for p50, 100 for p99."""
     return round(100 / (100 - share), 6)
 
 

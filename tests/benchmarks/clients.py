@@ -1,4 +1,4 @@
-"""What one client process holds: memory and connections with many items waiting, many queues open, many tasks."""
+"""Memory and connections of one client process, with many waiting items, many open queues or many tasks."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _FLAVOURS = {SYNC: "sync", ASYNCIO: "asyncio"}
 
 @attrs.frozen(kw_only=True)
 class Held:
-    """One client that moves the items of its open queues. Memory is resident, in bytes, of the whole process."""
+    """A client that moves the items of its open queues. Memory is the resident memory of the process, in bytes."""
 
     flavour: str
     queues: int
-    #: Items that wait in the first queue; tasks that wait for one.
+    #: Items that wait in the first queue, and tasks that wait for an item.
     waiting: int
     tasks: int
     before: int
@@ -93,7 +93,7 @@ def _channels(admin: redis.Redis) -> list[bytes]:
 
 
 def tables(found: Sequence[Held]) -> list[Table]:
-    """One: a row for each case."""
+    """One table, with a row for each case."""
     return [
         Table(
             title="One client process: resident memory in MB, and connections",
@@ -116,5 +116,5 @@ def tables(found: Sequence[Held]) -> list[Table]:
 
 
 def goals(found: Sequence[Held]) -> list[Goal]:
-    """None: figures for those who plan a process."""
+    """None: these figures are for planning processes."""
     return []

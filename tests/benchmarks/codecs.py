@@ -1,7 +1,7 @@
 """How many values a second each codec encodes and decodes, beside Redisson's own and beside Python's usual formats.
 
-The values are samples that the Java peer has as well, so that both sides work on the same ones. Slices are taken in
-turn (A, B, A, B ...), each on one value that was made before.
+The values are samples that the Java peer has too, so both sides use the same ones. Slices alternate (A, B, A, B ...),
+and each uses one value that was made before.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ __all__ = ["DECODE", "ENCODE", "KRYO", "ORDER", "SCALARS", "CodecRates", "Figure
 
 ENCODE, DECODE = "encode", "decode"
 
-#: The sample of each value by the name that the table gives it. The last is an object of five fields, one of them
-#: an object with an object of its own.
+#: The samples by their names in the table. The last one is an object of five fields, one of which is an object that
+#: contains another one.
 _SCALARS = {
     "Integer 65536": "int/65536",
     "Long 2 ** 32": "long/4294967296",
@@ -58,13 +58,13 @@ CodecRates = dict[tuple[str, str, str], list[float]]
 
 _Call = Callable[[Any], Any]
 
-#: Calls between two looks at the clock.
+#: Calls between two readings of the clock.
 _BATCH = 50
 
 
 @attrs.frozen(kw_only=True)
 class Figure:
-    """What one contender reached with one value in one direction."""
+    """The result of one contender with one value in one direction."""
 
     value: str
     direction: str
@@ -73,7 +73,7 @@ class Figure:
 
 
 def figures(rates: Mapping[tuple[str, str, str], Sequence[float]]) -> list[Figure]:
-    """All that was measured, without the first round."""
+    """All measurements, without the first round."""
     return [
         Figure(value=value, direction=direction, name=name, rate=Spread.of(found[1:]))
         for (value, direction, name), found in rates.items()
@@ -92,7 +92,7 @@ def measure(peer: JavaPeer | None, settings: Settings, say: Callable[[str], None
 
 
 def _slices(value: str, peer: JavaPeer | None, millis: int) -> dict[tuple[str, str, str], Callable[[], float]]:
-    """By value, direction and contender: what measures one slice and gives its rate."""
+    """By value, direction and contender: the function that measures one slice and returns its rate."""
     sample = SAMPLES[_VALUES[value]]
     plain = attrs.asdict(sample) if isinstance(sample, Order) else sample
     contenders: dict[str, tuple[_Call, _Call, Any]] = {
@@ -115,7 +115,7 @@ def _slices(value: str, peer: JavaPeer | None, millis: int) -> dict[tuple[str, s
 
 
 def _long_ways(sample: Any, millis: int) -> dict[tuple[str, str, str], Callable[[], float]]:
-    """The same codecs without the functions that they make for a declared class: what those are worth."""
+    """The same codecs without the functions that they generate for a declared class, to show what these are worth."""
     found: dict[tuple[str, str, str], Callable[[], float]] = {}
     for name, codec in _CODECS.items():
         with pytest.MonkeyPatch.context() as patched:

@@ -1,4 +1,4 @@
-"""How a figure grows with the size of a thing: flat, like the logarithm, in proportion; fitted by the numbers."""
+"""How a figure grows with a size: flat, logarithmically or linearly, by the best fit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FLAT: Final = "flat"
 LOG: Final = "log"
 LINEAR: Final = "linear"
 FALLS: Final = "falls"
-#: Of fewer than two sizes.
+#: The growth if there are fewer than two sizes.
 UNKNOWN: Final = "-"
 
 #: Figures that are within this factor of each other do not grow.
@@ -20,7 +20,7 @@ _SAME = 1.5
 
 
 def shape(figures: Mapping[float, float], *, slack: float = 0.0) -> str:
-    """The growth of ``figures``, which are by size. Differences of so much as ``slack`` say nothing.
+    """The growth of ``figures``, which are by size. Differences up to ``slack`` are ignored.
 
     >>> shape({10: 3.0, 100: 3.3, 1000: 2.9})
     'flat'
@@ -40,7 +40,7 @@ def shape(figures: Mapping[float, float], *, slack: float = 0.0) -> str:
 
 
 def _miss(across: Sequence[float], values: Sequence[float]) -> float:
-    """The sum of the squares that the best straight line leaves."""
+    """The sum of the squared residuals of the best straight line."""
     middle, mean = sum(across) / len(across), sum(values) / len(values)
     spread = sum((place - middle) ** 2 for place in across)
     slope = sum((place - middle) * (value - mean) for place, value in zip(across, values, strict=True)) / spread

@@ -38,7 +38,7 @@ __all__ = [
 
 QUEUE = "benchmark"
 
-#: How due times follow the order of the offers, from the number of items and of one that decides chance.
+#: The orders of due times relative to the offers: functions of the number of items and a seed.
 AT_ONCE, IN_ORDER, AT_RANDOM = "one moment", "1 s, in offer order", "1 s, random order"
 ORDERS: dict[str, Callable[[int, int], list[int]]] = {
     AT_ONCE: lambda count, seed: [0] * count,
@@ -48,7 +48,7 @@ ORDERS: dict[str, Callable[[int, int], list[int]]] = {
 
 _LIMIT = 1000  # values of one take
 _WARM_UP = 2000
-# Above so many, one repetition is enough, as each lasts seconds.
+# With more items, one repetition is enough, because each takes seconds.
 _REPEATED = 50_000
 
 
@@ -59,16 +59,16 @@ def _offsets(count: int, seed: int) -> list[int]:
 
 @attrs.frozen(kw_only=True)
 class Drain:
-    """One drain. ``seconds`` lead from the first due time to the last arrival, or to the limit."""
+    """One drain. ``seconds`` are from the first due time to the last arrival, or to the limit."""
 
     subject: str
     items: int
-    #: Entries in the queue, those that fall due among them.
+    #: Entries in the queue, including those that fall due.
     waiting: int
     order: str
     repetition: int
     seconds: float
-    #: Items that came within the limit; before their due time; not at all; more than once.
+    #: Items that arrived within the limit, before their due time, not at all, and more than once.
     arrived: int
     early: int
     lost: int
@@ -86,13 +86,13 @@ class Drain:
 
 
 class Taker(Protocol):
-    """A process that takes many at once."""
+    """A process that takes many items in a call."""
 
     def listen(self, url: str, count: int, timeout: float) -> None:
-        """Starts to take so many values, for so many seconds at most. Does not wait."""
+        """Starts to take ``count`` values within a time limit in seconds. Does not wait."""
 
     def arrivals(self) -> Arrivals:
-        """Waits for the values; the client is closed then."""
+        """Waits for the values. The client is closed afterwards."""
 
     def close(self) -> None:
         """Ends the process."""
@@ -100,7 +100,7 @@ class Taker(Protocol):
 
 @attrs.frozen(kw_only=True)
 class Contender:
-    """Who takes, on whose entries."""
+    """The consumer, and the kind of entries."""
 
     name: str
     write: Callable[[str, str, int], None]
@@ -147,7 +147,7 @@ class _JavaTaker:
 
 
 def contenders(run: Run, stack: ExitStack) -> list[Contender]:
-    """All, each with its process, which ends with the stack."""
+    """All contenders with their processes, which end with the stack."""
     taker = _PythonTaker()
     stack.callback(taker.close)
     found = [
@@ -197,7 +197,7 @@ def drained(
     order: str,
     repetition: int,
 ) -> Drain:
-    """Makes these of the entries that wait due, in that order, and has the contender take them."""
+    """Makes these waiting entries due, in that order, and lets the contender take them."""
     keys, limit, count = QueueKeys.of(QUEUE), run.settings.sizes.drain_limit, len(members)
     contender.taker.listen(run.server.url, count, limit + 10.0)
     eventually(lambda: subscribers(admin, keys) == 1, f"{contender.name} did not subscribe")
@@ -277,7 +277,7 @@ def _figures(runs: Sequence[Drain]) -> tuple[str, ...]:
 
 
 def short_scripts(what: str, ours: Sequence[Drain]) -> Goal:
-    """That no call was too long; one is enough to miss it, whatever the median."""
+    """The goal that no call was too long. A single call misses it, whatever the median."""
     longest = [one.longest_script_us / 1000 for one in ours if one.waiting < 100_000]
     text = f"{SYNC}: {what}: no script longer than 20 ms below 100,000 waiting"
     return at_most(text, Spread.of([max(longest)]) if longest else None, 20.0, unit="ms")
@@ -289,7 +289,7 @@ def script_ms(runs: Sequence[Drain]) -> Spread:
 
 
 def goals(found: Sequence[Drain]) -> list[Goal]:
-    """What a drain may take, and how long Redis may be blocked."""
+    """The time that a drain may take, and the time that Redis may be blocked."""
     cases = grouped(found)
     made = []
     for items, limit in ((50_000, 1.5), (200_000, 4.0)):

@@ -1,8 +1,7 @@
 """Puts many entries into a queue, as each kind of producer writes them, and gives them their due times.
 
-Entries are written an hour ahead of their time, each with its number as its value. Only then are they made due, by
-ZADD of another score, all at the times that the measurement wants: so every kind has the same due times, to the
-millisecond, however long the writing took.
+Entries are written an hour ahead, each with its number as its value. Then ZADD sets the due times of the measurement.
+So every kind has the same due times, to the millisecond, however long the writing took.
 """
 
 from __future__ import annotations
@@ -28,18 +27,19 @@ _SEED = 20240302
 def mirrored(url: str, queue: str, count: int, size: int = 0) -> None:
     """By ``offer_all`` of this library: in the zset and in the list, with ids that grow.
 
-    Like the others it takes the server's URL, the queue's name, how many, and the bytes of a value at least.
+    Like the others, it takes the server's URL, the queue's name, the number of entries, and the minimum bytes of a
+    value.
     """
     _offer_all(url, queue, count, size, is_lean=False)
 
 
 def lean(url: str, queue: str, count: int, size: int = 0) -> None:
-    """By ``offer_all`` of this library with ``lean=True``: in the zset alone."""
+    """By ``offer_all`` of this library with ``lean=True``: only in the zset."""
     _offer_all(url, queue, count, size, is_lean=True)
 
 
 def java(url: str, queue: str, count: int, size: int = 0) -> None:
-    """The bytes that Redisson writes: in the zset and in the list, with random ids. By plain commands, many at once."""
+    """The bytes that Redisson writes: in the zset and in the list, with random ids. Uses pipelined plain commands."""
     keys, chance = QueueKeys.of(queue), random.Random(_SEED)
     now_ms = time.time_ns() // 1_000_000
     with redis.Redis.from_url(url) as plain, plain.pipeline(transaction=False) as pipeline:
@@ -53,7 +53,7 @@ def java(url: str, queue: str, count: int, size: int = 0) -> None:
 
 
 def numbered(admin: redis.Redis, keys: QueueKeys) -> list[bytes]:
-    """All members of the zset in the order they were offered."""
+    """All members of the zset in the order of their offers."""
     members: list[bytes] = admin.zrange(keys.timeout, 0, -1)  # type: ignore[assignment]
     return sorted(members, key=number_of)
 
@@ -64,7 +64,8 @@ def number_of(member: bytes) -> int:
 
 
 def make_due(admin: redis.Redis, keys: QueueKeys, members: Sequence[bytes], offsets_ms: Sequence[int]) -> int:
-    """Gives each member its offset, tells the consumers; the time the offsets count from in epoch ms, soon to come."""
+    """Sets each member's due time by its offset, and notifies the consumers. Returns the start of the offsets, in epoch
+    ms."""
     for patience in (1, 2, 4):
         start_ms = time.time_ns() // 1_000_000 + patience * (500 + len(members) // 40)
         with admin.pipeline(transaction=False) as pipeline:
@@ -74,7 +75,8 @@ def make_due(admin: redis.Redis, keys: QueueKeys, members: Sequence[bytes], offs
                 pipeline.zadd(keys.timeout, dict(zip(members[batch], due_ms, strict=True)))
             pipeline.execute()
         first_ms = start_ms + min(offsets_ms)
-        # Else the first was due before the last one had its time. Nobody was told, so all may have another.
+        # Otherwise the first was due before the last one had its due time. Nobody was notified yet, so all are set
+        # again.
         if time.time_ns() // 1_000_000 < first_ms:
             admin.publish(keys.channel, first_ms)
             return start_ms
@@ -93,5 +95,5 @@ def _value(number: int, size: int) -> str:
 
 
 def _far(chance: random.Random) -> float:
-    # At random, so that the order of the zset is not the order of the list.
+    # Random, so that the order of the zset is not that of the list.
     return chance.uniform(_HOUR, 2 * _HOUR)

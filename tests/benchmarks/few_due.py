@@ -1,6 +1,6 @@
-"""Few items due among very many that wait: how long one script call blocks Redis, how long until the last is there.
+"""A few due items among very many waiting ones: how long a script call blocks Redis, and when the last item arrives.
 
-The due ones stand at random places of the envelope list. What waits is written once for each contender.
+The due items are at random positions of the envelope list. The waiting items are written once for each contender.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MILLION = 1_000_000
 
 
 def measure(run: Run) -> list[Drain]:
-    """Every number that waits with every contender."""
+    """Every backlog with every contender."""
     sizes, keys, found = run.settings.sizes, QueueKeys.of(QUEUE), []
     with ExitStack() as stack:
         admin = stack.enter_context(redis.Redis.from_url(run.server.url))
@@ -34,14 +34,14 @@ def measure(run: Run) -> list[Drain]:
                 for repetition in range(run.settings.repeat):
                     run.say(f"{sizes.due:,} due of {waiting:,}, {repetition + 1}: {contender.name}")
                     members = random_members(admin, keys, sizes.due, repetition)
-                    # A few less in each further repetition; they are not put back.
+                    # Each repetition has a few less, because they are not put back.
                     one = drained(run, admin, contender, members, waiting=waiting, order=AT_ONCE, repetition=repetition)
                     found.append(one)
     return found
 
 
 def random_members(admin: redis.Redis, keys: QueueKeys, count: int, seed: int) -> list[bytes]:
-    """Members of random ranks, which stand at random places of the list, as far due times are random."""
+    """Members of random ranks, which are at random positions of the list, because due times are random."""
     waiting: int = admin.zcard(keys.timeout)
     with admin.pipeline(transaction=False) as pipeline:
         for rank in random.Random(seed).sample(range(waiting), count):
@@ -53,7 +53,7 @@ def random_members(admin: redis.Redis, keys: QueueKeys, count: int, seed: int) -
 
 
 def tables(found: Sequence[Drain]) -> list[Table]:
-    """One: a row for each number that waits and each contender."""
+    """One table, with a row for each backlog and contender."""
     due = max((one.items for one in found), default=0)
     rows = [
         (
@@ -86,7 +86,7 @@ def _grouped(found: Sequence[Drain]) -> dict[tuple[int, str], list[Drain]]:
 
 
 def goals(found: Sequence[Drain]) -> list[Goal]:
-    """How long 100 of a million may block Redis."""
+    """The time that 100 due items of a million may block Redis."""
     cases = _grouped(found)
     made = [short_scripts("few due", [one for one in found if one.subject != REDISSON])]
     for subject, limit in ((SYNC, 60.0), (LEAN, 2.0)):

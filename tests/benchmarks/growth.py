@@ -1,8 +1,8 @@
-"""How lateness, commands, the server's work and memory grow: one curve for each thing that grows.
+"""How lateness, commands, the server's work and memory grow: a curve for each size.
 
-Each point is the same small flow. Some hundred items are written ahead of their time, as one kind of producer writes
-them. They fall due at random within two seconds, and are taken. Only one size differs along a curve. Before the items
-are written the consumer is idle for a second, and its commands are counted. ``curves.py`` tells how a curve grows.
+Each point is the same small flow. A few hundred items are written in advance, in the form of one kind of producer. They
+fall due at random within two seconds, and are taken. Along a curve only one size differs. Before the items are written,
+the consumer is idle for a second, and its commands are counted. ``curves.py`` determines the growth.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ __all__ = ["Case", "goals", "measure", "point", "tables"]
 _QUEUE = "benchmark"
 _MASTERS = 3
 _RATE, _SECONDS = 100, 2.0
-#: All values of one flow together, so that the largest ones do not fill the machine.
+#: The limit for all values of a flow, so that the largest ones do not fill the machine.
 _MOST_BYTES = 60_000_000
 _SETTLING, _IDLE = 1.0, 1.0
 _PATIENCE_MS = 60_000
 _REMOVAL = 300.0
-#: Each of Redisson's transfers passes over the whole list, and ten million would take hours.
+#: Each of Redisson's transfers traverses the whole list, and ten million entries would take hours.
 _REDISSON_BACKLOG = 1_000_000
 _SEED = 20240701
 
 _BACKLOGS = {SYNC: entries.mirrored, LEAN: entries.lean, JAVA_ENTRIES: entries.java, REDISSON: entries.java}
 _HOW = {WORKER: "worker", HANDLERS: "handlers", ASYNCIO: "asyncio"}
-#: Who is measured on each curve. Redisson is left out without a JVM.
+#: The subjects of each curve. Redisson is left out if there is no JVM.
 _SUBJECTS = {
     "backlog": (REDISSON, SYNC, LEAN, JAVA_ENTRIES),
     "queues": (SYNC, ASYNCIO),
@@ -59,7 +59,7 @@ _SUBJECTS = {
 
 @attrs.frozen(kw_only=True)
 class Case:
-    """One point of a curve: who takes how many items out of what."""
+    """One point of a curve: the consumer, its items and the backlog."""
 
     curve: str
     size: int
@@ -82,7 +82,7 @@ class Case:
 
 
 def measure(run: Run) -> list[Point]:
-    """Every curve once, the smallest size first. A point that cannot be measured is left out, and told."""
+    """Every curve once, the smallest size first. A point that cannot be measured is reported and left out."""
     found = []
     with ExitStack() as stack:
         admin = stack.enter_context(_admin(run))
@@ -102,7 +102,7 @@ def measure(run: Run) -> list[Point]:
 
 
 def point(case: Case, run: Run, *, checkout: str | None = None) -> Point:
-    """One point by itself, where the consumers have the library of another checkout if one is given."""
+    """One point. The consumers use the library of another checkout if one is given."""
     with _admin(run) as admin:
         try:
             return _Flow(case, run, run.server.url, [admin], checkout).point()
@@ -111,7 +111,7 @@ def point(case: Case, run: Run, *, checkout: str | None = None) -> Point:
 
 
 def _admin(run: Run) -> redis.Redis:
-    # To remove 10,000,000 entries takes longer than redis-py waits by itself.
+    # Removing 10,000,000 entries takes longer than redis-py's default timeout.
     return redis.Redis.from_url(run.server.url, socket_timeout=_REMOVAL)
 
 
@@ -179,7 +179,7 @@ class _Flow:
         case, peer = self._case, self._run.peer
         assert peer is not None
         consumers = JavaConsumers(peer, case.processes)
-        # Who comes last waits for one more that never comes, as nobody knows how many each one gets.
+        # The last consumers wait for one more item that never comes, because no one knows how many items each gets.
         consumers.listen(self._url, self._queues[0], case.items, _PATIENCE_MS / 1000)
         self._until_subscribed(case.processes)
         measured = self._measured(self._write)
@@ -189,7 +189,7 @@ class _Flow:
         return *measured, [{"late": late, "threads": 0, "resident": 0}]
 
     def _measured(self, write: Callable[[], int]) -> tuple[float, list[Watch], int, int]:
-        """Commands of a second in which nothing happens; then writes the items, and watches until they are gone."""
+        """Counts the commands of an idle second, then writes the items, and watches until they are gone."""
         time.sleep(_SETTLING)
         before = [command_stats(admin, "calls") for admin in self._admins]
         time.sleep(_IDLE)
@@ -200,7 +200,7 @@ class _Flow:
         server_bytes, connections = sum(map(used_memory, self._admins)), self._connections()
         time.sleep(max(0.0, last_ms / 1000 - time.time()))
         eventually(self._is_done, f"{self._case.subject} did not take all of {self._case.items:,} items", _PATIENCE_MS)
-        # What was popped has arrived by then.
+        # By then, popped items have arrived.
         time.sleep(_SETTLING)
         for watch in watches:
             watch.end()
@@ -213,7 +213,7 @@ class _Flow:
         )
 
     def _places(self) -> Iterator[tuple[redis.Redis, Any, Any]]:
-        """Each ready list and each zset, with who has it."""
+        """Each ready list and each zset, with the server that has it."""
         if self._case.partitions is None:
             yield from ((self._admins[0], keys.ready, keys.timeout) for keys in self._keys)
             return
@@ -224,7 +224,7 @@ class _Flow:
 
     def _until_subscribed(self, processes: int) -> None:
         if self._case.partitions is not None:
-            # Channels of a cluster are told by the node that has the subscription alone.
+            # In a cluster, only the node with the subscription reports a channel.
             time.sleep(2 * _SETTLING)
             return
         admin = self._admins[0]
@@ -240,7 +240,7 @@ class _Flow:
     # -- the items ---------------------------------------------------------------------------------------------------
 
     def _write(self) -> int:
-        """Writes all items before the first of them is due. When the last one is, in epoch ms."""
+        """Writes all items before the first of them is due. Returns the due time of the last one, in epoch ms."""
         case, chance = self._case, random.Random(_SEED)
         as_java = case.subject in (JAVA_ENTRIES, REDISSON)
         lead_ms = 700 + case.items // (20 if as_java else 3) + case.items * case.value_bytes // 30_000

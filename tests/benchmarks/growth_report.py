@@ -1,4 +1,4 @@
-"""The points of the curves of growth as tables, with the growth of each figure, and what many queues are held to."""
+"""The points of the growth curves as tables, with the growth of each figure, and the goals for many queues."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.benchmarks.tables import Goal, Table
 
 __all__ = ["FIGURES", "HANDLERS", "SAID", "WORKER", "Point", "goals", "tables"]
 
-#: Whose backlogs are held to a longest script. Java's entries have random ids, and docs/limits.md names their cost.
+#: The subjects with a goal for the longest script. Java's entries have random ids; docs/limits.md has their cost.
 _OURS = (SYNC, LEAN)
 #: A worker for all queues with 16 slots, and one with slots for each of its handlers.
 WORKER, HANDLERS = "Worker(concurrency=16)", "Worker()"
@@ -30,21 +30,21 @@ class Point:
     lateness_us: list[int]
     lost: int
     twice: int
-    #: What clients sent for the items, and the seconds that the servers computed meanwhile.
+    #: Commands of the clients for the items, and the CPU seconds of the servers meanwhile.
     commands: int
     cpu_s: float
     longest_script_us: int
     #: Commands a second before the first item was due, by all consumers.
     idle: float
     connections: int
-    #: Of all processes, where they are this library's.
+    #: Of all processes, if they use this library.
     threads: int
     client_bytes: int
-    #: Of the servers, while everything waited.
+    #: Of the servers, while all items waited.
     server_bytes: int
 
 
-#: The figures of a point: name, value, digits, and the difference that says nothing.
+#: The figures of a point: name, value, digits, and the difference that is ignored.
 FIGURES: Sequence[tuple[str, Callable[[Any], float], int, float]] = (
     ("p50, ms", lambda one: percentile(one["lateness_us"], 50) / 1000 if one["lateness_us"] else 0.0, 2, 0.5),
     ("p99, ms", lambda one: percentile(one["lateness_us"], 99) / 1000 if one["lateness_us"] else 0.0, 2, 2.0),
@@ -60,7 +60,8 @@ FIGURES: Sequence[tuple[str, Callable[[Any], float], int, float]] = (
 
 
 def tables(found: Sequence[Point]) -> list[Table]:
-    """One for each curve: a row for each point, and below the points of a subject how each figure grows."""
+    """A table for each curve, with a row for each point, and the growth of each figure below the points of a
+    subject."""
     made = []
     for curve in dict.fromkeys(one.curve for one in found):
         rows, brief = [], []
@@ -97,7 +98,7 @@ SAID = {
 
 
 def goals(found: Sequence[Point]) -> list[Goal]:
-    """No item lost, and for many queues in one process little more than for one."""
+    """No item may be lost, and many queues in one process may cost little more than one."""
     wrong = sum(one.lost + one.twice for one in found)
     made = [
         Goal(

@@ -1,6 +1,6 @@
-"""Many processes on one queue: what they send for each item, and how late it is.
+"""Many processes on one queue: the commands for each item, and its lateness.
 
-Every process both moves and takes, as consumers do. The items are those of the lateness pass.
+Every process both moves and takes, like real consumers. The items are those of the lateness pass.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def measure(run: Run) -> list[Pass]:
     crowds: list[Subject] = [JavaConsumers(run.peer, clients) for clients in sizes.redisson_clients] if run.peer else []
     crowds += [PythonCrowd(processes) for processes in sizes.processes]
     for crowd in crowds:
-        # One crowd after the other, as 64 processes that wait for their turn would still be a load.
+        # One crowd after the other, because 64 waiting processes would still be a load.
         with ExitStack() as stack:
             stack.callback(crowd.close)
             found += lateness.measure(run, [crowd], part=f"{crowd.processes} on one queue")
@@ -33,7 +33,7 @@ def measure(run: Run) -> list[Pass]:
 
 
 def tables(found: Sequence[Pass]) -> list[Table]:
-    """One: a row for each number of processes."""
+    """One table, with a row for each number of processes."""
     return [
         Table(
             chart="herd",
@@ -61,7 +61,7 @@ def tables(found: Sequence[Pass]) -> list[Table]:
 
 
 def goals(found: Sequence[Pass]) -> list[Goal]:
-    """What many may cost."""
+    """The cost that many processes may have."""
     ours = {one.processes: one for one in lateness.summaries(found) if one.subject == SYNC}
     most = ours.get(_MOST)
     text = f"{SYNC}: at most 3 commands an item with {_MOST} processes"

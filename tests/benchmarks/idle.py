@@ -1,4 +1,4 @@
-"""Commands that a client sends while nothing happens: one item pending that is due in an hour, one consumer waiting."""
+"""Commands that a client sends while nothing happens: one item is due in an hour, and one consumer waits."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from tests.benchmarks.watching import command_stats, eventually, grown, subscrib
 __all__ = ["Idle", "goals", "measure", "tables"]
 
 _QUEUE = "benchmark"
-#: After the subscription, until what opening sends has passed.
+#: Seconds after the subscription until the commands of opening have been sent.
 _SETTLING = 1.0
-#: What this module itself sends.
+#: The commands of this module.
 _OWN = ("info", "pubsub|numsub")
 
 
 @attrs.frozen(kw_only=True)
 class Idle:
-    """What Redis counted during so many seconds, by command."""
+    """The commands that Redis counted within ``seconds``."""
 
     subject: str
     seconds: float
@@ -69,7 +69,7 @@ def measure(run: Run) -> list[Idle]:
 
 
 def tables(found: Sequence[Idle]) -> list[Table]:
-    """One: a row for each consumer."""
+    """One table, with a row for each consumer."""
     return [
         Table(
             title="Idle: commands a second with one item pending",
@@ -88,5 +88,5 @@ def tables(found: Sequence[Idle]) -> list[Table]:
 
 
 def goals(found: Sequence[Idle]) -> list[Goal]:
-    """None: the figure is small enough to speak for itself."""
+    """None: the figure speaks for itself."""
     return []

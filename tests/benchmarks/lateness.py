@@ -1,11 +1,11 @@
 """How late items arrive: arrival in the consumer minus due time, both on this machine's clock.
 
-A pass is one subject and one set of due times. The producer is neither library: it writes Redisson's keys with
-plain commands, all of them before the first item falls due, so that nothing but the consumer's side is
-measured. Subjects take turns and never run at the same time; within a repetition their items are the same.
+A pass is one subject and one set of due times. The producer is neither library: it writes Redisson's keys with plain
+commands, all of them before the first item falls due, so that only the consumer's side is measured. Subjects take turns
+and never run at the same time. Within a repetition, they get the same items.
 
-Before that come items whose lateness counts from the caller's wish: the moment of ``offer(delay=)`` and the delay. They
-are offered by this library, one by one.
+Before that, this library offers items one by one whose lateness counts from the call of ``offer(delay=)`` plus the
+delay.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _BACKGROUND = "background"
 _WARM_UP = "warm-up"
 _MEASURED = "measured"
 _WISHED = "wished"
-# Of so many measured items one more is wished for, with a delay between these, in seconds.
+# For this many measured items there is one such offer, with a delay between these limits, in seconds.
 _WISHED_SHARE = 4
 _DELAYS = (0.2, 0.3)
 _PATIENCE = 30.0
@@ -47,31 +47,31 @@ _SEED = 20240229
 
 @attrs.frozen(kw_only=True)
 class Pass:
-    """What one subject did with one set of items. ``lateness_us`` is in order of arrival."""
+    """The result of one subject with one set of items. ``lateness_us`` is in order of arrival."""
 
     subject: str
-    #: Consumers on the queue, and items that something else offered to another queue each second.
+    #: Consumers on the queue, and items offered to another queue each second.
     processes: int
     background: int
-    #: What it came to over all passes.
+    #: The figures over all passes.
     background_reached: float = 0.0
     repetition: int
     lateness_us: list[int]
-    #: From the caller's wish, in order of arrival.
+    #: Lateness from the time that the caller asked for, in order of arrival.
     from_wish_us: list[int]
-    #: What the machine took by itself right before the pass.
+    #: The lateness of the machine itself right before the pass.
     limit_us: float
-    #: Arrived before the due time; never arrived; arrived more than once.
+    #: Items that arrived before the due time, never, and more than once.
     early: int
     lost: int
     twice: int
-    #: Calls that Redis counted during the pass, by command; those of the producer and of scripts are among them.
+    #: Calls that Redis counted during the pass, by command, including those of the producer and of scripts.
     calls: dict[str, int]
-    #: How long the server worked on them, in microseconds; the seconds that it computed at all.
+    #: The time that these calls took, in microseconds, and the CPU seconds of the server.
     busy_us: dict[str, int]
     server_cpu_s: float
     longest_script_us: int
-    #: By how much the wall clock was corrected against a steady one meanwhile.
+    #: The correction of the wall clock against a monotonic one meanwhile.
     clock_step_us: int
     load: float
 
@@ -86,14 +86,14 @@ class Pass:
 
 @attrs.frozen(kw_only=True)
 class Summary:
-    """One subject over all repetitions. Lateness in ms; what went wrong is added up."""
+    """One subject over all repetitions. Lateness is in ms. Errors are added up."""
 
     subject: str
     processes: int
     background: int
     lateness_ms: dict[str, Spread]
     from_wish_ms: dict[str, Spread]
-    #: What the machine took by itself; the p50 of each pass divided by that.
+    #: The lateness of the machine itself, and the p50 of each pass divided by it.
     limit_ms: Spread
     times_the_limit: Spread
     early: int
@@ -105,7 +105,7 @@ class Summary:
 
 
 def measure(run: Run, subjects: Sequence[Subject], *, background: int = 0, part: str = "lateness") -> list[Pass]:
-    """Runs every pass, while so many items a second are offered to another queue."""
+    """Runs every pass, with each background load of offers to another queue."""
     passes = []
     settings = run.settings
     with ExitStack() as stack:
@@ -114,7 +114,7 @@ def measure(run: Run, subjects: Sequence[Subject], *, background: int = 0, part:
             load = stack.enter_context(Worker())
             load.send("load", url=run.server.url, queue=_BACKGROUND, per_second=background)
         for repetition in range(settings.repeat):
-            # Another one goes first each time.
+            # Each time another one is first.
             first = repetition % len(subjects)
             for subject in [*subjects[first:], *subjects[:first]]:
                 run.say(f"{part} {repetition + 1}/{settings.repeat}: {subject.name}")
@@ -127,7 +127,7 @@ def measure(run: Run, subjects: Sequence[Subject], *, background: int = 0, part:
 
 
 def summaries(passes: Sequence[Pass]) -> list[Summary]:
-    """One for each subject, number of processes and background load, in the order of their first passes."""
+    """A summary for each subject, number of processes and background load, in the order of their first passes."""
     cases: dict[tuple[str, int, int], list[Pass]] = {}
     for one in passes:
         cases.setdefault((one.subject, one.processes, one.background), []).append(one)
@@ -218,12 +218,13 @@ def _pass(admin: redis.Redis, url: str, subject: Subject, repetition: int, backg
 
 
 def _lead_ms(offsets: Sequence[int]) -> int:
-    """From the first command of the producer to the time the due times count from."""
+    """The time from the producer's first command to the start of the offsets."""
     return 500 + len(offsets) // 4
 
 
 def put(admin: redis.Redis, keys: QueueKeys, label: str, offsets_ms: Sequence[int], chance: random.Random) -> list[int]:
-    """As Redisson's offers do: entry into the zset and the list, and a message for every new head. The due times."""
+    """Writes like Redisson's offers: an entry into the zset and the list, and a message for every new head. Returns the
+    due times."""
     start_ms = time.time_ns() // 1_000_000 + _lead_ms(offsets_ms)
     head_ms = None
     with admin.pipeline(transaction=False) as pipeline:
@@ -242,7 +243,7 @@ def put(admin: redis.Redis, keys: QueueKeys, label: str, offsets_ms: Sequence[in
 
 
 def _wish(url: str, count: int, gap: float, chance: random.Random) -> None:
-    """Offers so many items one after the other. Each value tells when its caller wants it, in epoch us."""
+    """Offers items one after the other. Each value is the time that its caller wants, in epoch us."""
     with redisson_dq.connect(url, codec=StringCodec()) as client:
         delayed = client.delayed_queue(_QUEUE, transfer=False)
         for number in range(count):
@@ -257,7 +258,7 @@ def _from_wish(arrivals: Sequence[tuple[str, int]]) -> list[int]:
 
 
 def _late(arrivals: Sequence[tuple[str, int]]) -> list[tuple[int, int]]:
-    """(number, lateness in us) of the items that count."""
+    """The (number, lateness in us) of the counted items."""
     late = []
     for value, at_us in arrivals:
         label, number, due_ms = value.split()

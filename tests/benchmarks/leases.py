@@ -1,7 +1,7 @@
-"""Receiving under a lease: how fast, how late, and what it costs, beside PING and take() of the same round.
+"""Receiving under a lease: rate, lateness and cost, compared with PING and take() of the same round.
 
-One process, the synchronous flavour. Every figure is the median of short slices, in turns, so that a slow second of the
-machine hits all of them.
+One process, the synchronous flavour. Every figure is the median of short, alternating slices, so a slow second of the
+machine affects all of them.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _QUEUE = "benchmark"
 _VALUE = "v" * 100
 _BATCH = 100
 _SECONDS_IDLE = 10.0
-# A lease that is left to end, in seconds, and how often.
+# The duration of a lease that expires, in seconds, and the number of such leases.
 _LEASE, _ENDINGS = 0.2, 20
 
-#: What is measured, as the tables and the JSON name it.
+#: The names of the measurements in the tables and the JSON.
 PING, TAKE, PAIR, TAKE_MANY, PAIR_MANY = "PING", "take", "receive + ack", "poll(100)", "receive(100) + ack_all"
 COMMANDS, COMMANDS_WAITING, COMMANDS_MANY = "commands an item", "commands an item that is waited for", "... in batches"
 REDELIVERY = "redelivery after the end of a lease, ms"
@@ -50,14 +50,14 @@ _RATES = (PING, TAKE, PAIR, TAKE_MANY, PAIR_MANY)
 
 @attrs.frozen(kw_only=True)
 class Figure:
-    """One thing and its repetitions. Rates are items a second."""
+    """One measurement and its repetitions. Rates are items a second."""
 
     what: str
     values: list[float]
 
 
 def measure(run: Run) -> list[Figure]:
-    """Everything, one after the other. Some ten seconds, and half a minute for the entries that wait."""
+    """Everything, one after the other. Takes about ten seconds, and half a minute for the waiting entries."""
     settings, url = run.settings, run.server.url
     found: dict[str, list[float]] = {}
     with ExitStack() as stack:
@@ -104,7 +104,7 @@ def _rates(admin: redis.Redis, queue: Any, settings: Settings) -> dict[str, list
             for _ in range(times):
                 call()
             found[what].append(times * max(1, items) / (time.perf_counter() - began))
-    # The first round makes connections and scripts.
+    # The first round opens connections and loads scripts.
     return {what: rates[1:] for what, rates in found.items()}
 
 
@@ -112,7 +112,7 @@ def _sent(admin: redis.Redis, work: Callable[[], None]) -> int:
     before = command_stats(admin, "calls")
     work()
     after = grown(before, command_stats(admin, "calls"))
-    # Scripts take from the list themselves; a value that is put in here is the producer's command.
+    # Scripts take from the list themselves. Pushing a value here is the producer's command.
     return sum(after.get(name, 0) for name in FROM_CLIENTS if name not in ("lpop", "rpop"))
 
 
@@ -158,7 +158,7 @@ def _endings(queue: Any) -> dict[str, list[float]]:
 
 
 def _lateness(admin: redis.Redis, queue: Any, delayed: Any, settings: Settings) -> dict[str, list[float]]:
-    """In turns. A round trip behind a wait takes longer than one of many behind each other, so it is one of them."""
+    """Alternating. A round trip after a wait takes longer than one in a sequence, so it is measured too."""
     kinds: dict[str, Callable[[], Any]] = {
         LATE_TAKE: queue.take,
         LATE_TRIP: lambda: (queue.take(), admin.ping()),
@@ -220,7 +220,7 @@ def _by_name(found: Sequence[Figure]) -> dict[str, list[float]]:
 
 
 def tables(found: Sequence[Figure]) -> list[Table]:
-    """Rates beside the PING of the same round, and everything else."""
+    """Rates compared with the PING of the same round, and all other figures."""
     figures = _by_name(found)
     rates = [
         (what, Spread.of(figures[what]).text(0), ratios(figures[what], figures[PING]).text(2))
@@ -239,7 +239,7 @@ def tables(found: Sequence[Figure]) -> list[Table]:
 
 
 def goals(found: Sequence[Figure]) -> list[Goal]:
-    """What leases may cost."""
+    """The cost that leases may have."""
     figures = _by_name(found)
 
     def spread(what: str) -> Spread | None:

@@ -1,4 +1,4 @@
-"""How late the machine itself is in the same minute: a timer and a blocked pop, without this library."""
+"""The lateness of the machine itself in the same minute: a timer and a blocked pop, without this library."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PAUSE = 0.004
 
 
 def limit_us(url: str) -> float:
-    """The medians of two times, added: ``Event.wait`` beyond its timeout, and RPUSH until a blocked BLPOP returns."""
+    """The sum of two medians: ``Event.wait`` beyond its timeout, and RPUSH until a blocked BLPOP returns."""
     return percentile(_waits_us(), 50) + percentile(_pops_us(url), 50)
 
 

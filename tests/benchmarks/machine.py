@@ -1,4 +1,4 @@
-"""The machine that a run took place on. Without it, no figure means anything."""
+"""The machine on which a run took place. Without it, no figure means anything."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Machine:
         )
 
     def lines(self) -> list[str]:
-        """For people."""
+        """The lines to print."""
         return [
             f"{self.started[:10]}, {self.cpus} x {self.cpu}, {self.system}; load average before "
             f"{_loads(self.load_before)}, after {_loads(self.load_after)}",

@@ -1,6 +1,6 @@
 """Many queues in one process: lateness, idle commands, threads and connections, beside one queue.
 
-``--against DIR`` measures the library of another checkout in the same turns.
+``--against DIR`` also measures the library of another checkout, alternating with this one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tests.benchmarks.tables import Goal, Table, at_most
 
 __all__ = ["NOW", "Turn", "goals", "measure", "tables"]
 
-#: Whose library it is: that of this checkout, or that of ``--against``.
+#: The library of this checkout, or the one of ``--against``.
 NOW, BEFORE = "this checkout", "the other one"
 _SAID = {WORKER: WORKER, HANDLERS: HANDLERS, SYNC: "a thread in take() on each"}
 
@@ -34,7 +34,7 @@ class Turn:
 
 
 def measure(run: Run) -> list[Turn]:
-    """Every load in every repetition, with both libraries in turns where another one is given."""
+    """Every load in every repetition, alternating between both libraries if another one is given."""
     sizes = run.settings.sizes.many
     cases = [
         *(Case.of("worker", size, subject) for subject in (WORKER, HANDLERS) for size in sizes.worker),
@@ -88,7 +88,7 @@ def tables(found: Sequence[Turn]) -> list[Table]:
 
 
 def goals(found: Sequence[Turn]) -> list[Goal]:
-    """What many queues may cost beside one."""
+    """The cost that many queues may have, compared with one."""
     ours = [one for one in found if one.code == NOW]
     made = []
     for subject in (WORKER, HANDLERS):

@@ -1,4 +1,4 @@
-"""What a run is asked for, and the arithmetic of its figures."""
+"""The settings of a run, and the arithmetic of its figures."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ __all__ = [
     "ratios",
 ]
 
-#: The three that are measured side by side, as every table and the JSON name them.
+#: The three main subjects, as named in every table and the JSON.
 REDISSON = "Redisson"
 SYNC = "redisson_dq"
 ASYNCIO = "redisson_dq.aio"
-#: This library on entries that are not in the envelope list, and on entries that a Redisson wrote.
+#: This library on entries that are not in the envelope list, and on entries written by Redisson.
 LEAN = "redisson_dq lean"
 JAVA_ENTRIES = "redisson_dq, Java's entries"
 
 
 @attrs.frozen(kw_only=True)
 class Many:
-    """How many queues one process has, in a worker and with a thread on each."""
+    """The number of queues in a process, in a worker and with a thread on each."""
 
     worker: tuple[int, ...]
     threads: tuple[int, ...]
@@ -49,20 +49,20 @@ class Many:
 
 @attrs.frozen(kw_only=True)
 class Sizes:
-    """How large the measurements of scale are."""
+    """The sizes of the measurements of scale."""
 
-    #: Items that are drained, and up to how many of them Redisson drains; how many seconds each may take.
+    #: Drained items, the most that Redisson drains, and the seconds that each drain may take.
     drains: tuple[int, ...]
     redisson_drains: int
     drain_limit: float
-    #: Few due among many: how many are due, and how many wait.
+    #: A few due items among many: the due ones and the waiting ones.
     due: int
     waiting: tuple[int, ...]
-    #: Few that fall due behind a backlog: how many wait, how many were offered a moment ago, how many come one by one.
+    #: Due items with a backlog: the waiting ones, those just offered, and those that fall due one by one.
     backlogs: tuple[int, ...]
     fresh: int
     old: int
-    #: Processes on one queue, Redisson clients on one queue, and for the takeover: processes, how often one is killed.
+    #: Processes on one queue, Redisson clients on one queue, and for the takeover, processes and kills.
     processes: tuple[int, ...]
     redisson_clients: tuple[int, ...]
     movers: int
@@ -80,7 +80,7 @@ class Sizes:
     #: By the name of a curve of growth.py: its sizes.
     growth: Mapping[str, tuple[int, ...]]
     many: Many
-    #: How long an idle client is watched, in seconds: one look at its subscription falls into half a minute.
+    #: The seconds that an idle client is watched: there is one probe of its subscription each half minute.
     idle: float
 
 
@@ -164,34 +164,34 @@ QUICK = Sizes(
 
 @attrs.frozen(kw_only=True)
 class Settings:
-    """How much is measured."""
+    """The amounts to measure."""
 
-    #: Items of one lateness pass, spread over this many seconds; items before it that do not count.
+    #: Items of one lateness pass, the seconds over which they are spread, and the uncounted items before it.
     items: int
     seconds: float
     warm_up: int
-    #: Passes of each subject; rates are measured three times as often, as one takes a fraction of a second.
+    #: Passes of each subject. Rates are measured three times as often, because each takes a fraction of a second.
     repeat: int
     #: Calls of one slice of single offers, items of one bulk slice, items of one slice of Redisson's offers.
     offers: int
     bulk: int
     redisson_offers: int
-    #: How long a codec has for one value in one direction, each round.
+    #: The seconds of a codec for one value in one direction, in each round.
     slice_ms: int
     java: bool
     sizes: Sizes
-    #: The folder of a checkout that is measured in turns with this one.
+    #: The folder of a checkout that is measured alternating with this one.
     against: str | None = None
 
     @property
     def rounds(self) -> int:
-        """How often each rate is measured."""
+        """The number of measurements of each rate."""
         return 3 * self.repeat
 
 
 @attrs.frozen(kw_only=True)
 class Run:
-    """What a measurement works with: a server of whose data nothing is kept, a JVM with Redisson unless left out."""
+    """The resources of a measurement: a server whose data may be deleted, and a JVM with Redisson unless left out."""
 
     server: EmbeddedServer
     peer: JavaPeer | None
@@ -202,7 +202,7 @@ class Run:
 
 @attrs.frozen(kw_only=True)
 class Spread:
-    """Repetitions of one figure: the median, and the least and the greatest of them."""
+    """Repetitions of a figure: median, minimum and maximum."""
 
     median: float
     low: float
@@ -220,11 +220,11 @@ class Spread:
 
 
 def percentile(figures: Sequence[float], share: float) -> float:
-    """The nearest rank: the least figure that at least ``share`` percent of all do not exceed."""
+    """The nearest rank: the smallest figure that at least ``share`` percent of all do not exceed."""
     ordered = sorted(figures)
     return ordered[max(0, math.ceil(share / 100 * len(ordered)) - 1)]
 
 
 def ratios(figures: Sequence[float], beside: Sequence[float]) -> Spread:
-    """Of each round to its own neighbour, so that a slow second of the machine hits both sides."""
+    """The ratio in each round, so that a slow second of the machine affects both sides."""
     return Spread.of([mine / theirs for mine, theirs in zip(figures, beside, strict=True)])

@@ -1,4 +1,4 @@
-"""Server memory of each waiting item, by layout: as Redisson writes it, as this library does, and lean."""
+"""Server memory of each waiting item, by layout: Redisson's, this library's, and lean."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LAYOUTS = {REDISSON: entries.java, SYNC: entries.mirrored, LEAN: entries.lean}
 
 @attrs.frozen(kw_only=True)
 class Memory:
-    """What so many items with values of so many bytes add to the server's used memory."""
+    """The memory that items with values of this size add to the server's used memory."""
 
     layout: str
     items: int
@@ -34,7 +34,7 @@ class Memory:
 
 
 def measure(run: Run) -> list[Memory]:
-    """Every layout with every size of values. Once: it is the same each time."""
+    """Every layout with every size of values. Measured once, because the result is always the same."""
     sizes, found = run.settings.sizes, []
     with ExitStack() as stack:
         admin = stack.enter_context(redis.Redis.from_url(run.server.url))
@@ -42,7 +42,7 @@ def measure(run: Run) -> list[Memory]:
         for size in sizes.value_bytes:
             for layout, write in _LAYOUTS.items():
                 run.say(f"memory, {size} bytes: {layout}")
-                # The first script call, connection and buffer are in the figure before.
+                # The first script call, connection and buffer are already in the first reading.
                 write(run.server.url, _QUEUE, 1, size)
                 admin.flushall()
                 before = used_memory(admin)
@@ -57,7 +57,7 @@ def measure(run: Run) -> list[Memory]:
 
 
 def tables(found: Sequence[Memory]) -> list[Table]:
-    """One: a row for each size and layout."""
+    """One table, with a row for each size and layout."""
     redisson = {one.value_bytes: one.bytes for one in found if one.layout == REDISSON}
     items = max((one.items for one in found), default=0)
     return [
@@ -79,13 +79,13 @@ def tables(found: Sequence[Memory]) -> list[Table]:
 
 
 def goals(found: Sequence[Memory]) -> list[Goal]:
-    """Never more than Redisson takes."""
+    """Never more memory than Redisson."""
     each = {(one.layout, one.value_bytes): one.bytes for one in found}
     made = []
     for layout, limit in ((SYNC, 1.0), (LEAN, 0.55)):
         for size in DEFAULT.value_bytes:
             ours, redisson = each.get((layout, size)), each.get((REDISSON, size))
-            # To two digits, as the allocator's rounding is in the third.
+            # To two digits, because the third one is the allocator's rounding.
             ratio = Spread.of([round(ours / redisson, 2)]) if ours and redisson else None
             text = f"{layout}: server memory of an item of {size:,} bytes at most {limit:g} of Redisson's"
             made.append(at_most(text, ratio, limit))

@@ -1,7 +1,7 @@
-"""How many calls a second: each contender beside its limit, slices taken in turn (A, B, A, B ...), medians compared.
+"""Calls a second: each contender beside its limit, in alternating slices (A, B, A, B ...), by medians.
 
-Single offers stand beside PING over one connection: a round trip that does nothing. Bulk offers stand beside the
-commands they save the caller from, pipelined, and beside Redisson's own offers. Bulk takes stand beside LPOP.
+Single offers are compared with PING over one connection, a round trip that does nothing. Bulk offers are compared with
+the pipelined commands that they replace, and with Redisson's own offers. Bulk takes are compared with LPOP.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ __all__ = ["COMPARISONS", "Comparison", "Rates", "comparisons", "measure"]
 #: Calls or items a second by contender, one figure a round. The first one, of cold code, does not count.
 Rates = dict[str, list[float]]
 
-#: One slice: sends what it is made for and gives its rate.
+#: The function of one slice, which returns its rate.
 _Slice = Callable[[], float]
 
 _QUEUE = "benchmark"
 _SEED = 20240301
-# Nothing falls due while it is measured.
+# Nothing falls due during the measurement.
 _LEAST_DELAY, _MOST_DELAY = 3_600.0, 7_200.0
 _PIPELINE = 1000
 _IN_FLIGHT = 200
@@ -56,7 +56,7 @@ RAW_LEAN = f"one ZADD for {_PIPELINE:,} items"
 REDISSON_OFFER = f"{REDISSON} offer()"
 REDISSON_ASYNC = f"{REDISSON} offerAsync(), {_IN_FLIGHT} in flight"
 
-#: What is compared with what, in the order of the table.
+#: The comparisons, in the order of the table.
 COMPARISONS = (
     (OFFER, PING),
     (OFFER, BARE_PING),
@@ -76,7 +76,7 @@ COMPARISONS = (
 
 @attrs.frozen(kw_only=True)
 class Comparison:
-    """One contender beside another of the same run."""
+    """One contender compared with another of the same run."""
 
     name: str
     rate: Spread
@@ -86,7 +86,7 @@ class Comparison:
 
 
 def comparisons(rates: Mapping[str, Sequence[float]]) -> list[Comparison]:
-    """Those of COMPARISONS that were measured."""
+    """The COMPARISONS that were measured."""
     rates = {name: figures[1:] for name, figures in rates.items()}
     return [
         Comparison(
@@ -102,7 +102,7 @@ def comparisons(rates: Mapping[str, Sequence[float]]) -> list[Comparison]:
 
 
 def measure(url: str, peer: JavaPeer | None, settings: Settings, say: Callable[[str], None]) -> Rates:
-    """Runs every contender against the server at ``url``, of whose data nothing is kept."""
+    """Runs every contender against the server at ``url``, whose data is deleted."""
     with ExitStack() as stack:
         admin = stack.enter_context(redis.Redis.from_url(url))
         clients = stack.enter_context(_clients(url))
@@ -243,7 +243,7 @@ def _bulk(clients: _Clients, count: int) -> dict[str, _Slice]:
     keys = QueueKeys.of(_QUEUE)
     chance = random.Random(_SEED)
     now_ms = time.time_ns() // 1_000_000
-    # Everything a caller of the plain commands has to make is made before.
+    # Everything that a caller of plain commands has to compute is computed before.
     members = [wrap(Envelope.CURRENT, chance.randbytes(8), value.encode()) for value in values]
     scores = [now_ms + round(delay * 1000) for delay in delays]
     batches = [slice(first, first + _PIPELINE) for first in range(0, count, _PIPELINE)]
@@ -333,7 +333,7 @@ def _takes(clients: _Clients, count: int) -> dict[str, _Slice]:
 def _redisson(peer: JavaPeer | None, url: str, settings: Settings) -> dict[str, _Slice]:
     if peer is None:
         return {}
-    # Without the database, which Redisson takes from elsewhere.
+    # Without the database, which Redisson has as a separate setting.
     peer.call("open", address=url.rpartition("/")[0], codec="StringCodec")
     count = settings.redisson_offers
     items = [
@@ -342,7 +342,7 @@ def _redisson(peer: JavaPeer | None, url: str, settings: Settings) -> dict[str, 
     ]
 
     def offers(items: list[dict[str, Any]], in_flight: int) -> float:
-        # The peer measures it, from the first call to the last answer, on values it has built before.
+        # The peer measures the time from the first call to the last answer, with values made before.
         nanoseconds = peer.call("offer_many", timeout=120.0, queue=_QUEUE, items=items, inFlight=in_flight)
         return len(items) * 1e9 / float(nanoseconds)
 

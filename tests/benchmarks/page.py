@@ -1,4 +1,4 @@
-"""The sections of figures.md beside this module: each part has one, and a run replaces those of its parts."""
+"""The sections of figures.md in this folder: each part has one, and a run replaces those of its parts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def section(command: str, machine: Machine, tables: Iterable[Table]) -> str:
 
 
 def replaced(text: str, name: str, figures: str) -> str:
-    """The page with other figures in the section of a part. Raises ValueError where the page has no such section."""
+    """The page with new figures in the section of a part. Raises ValueError if the page has no such section."""
     begin, end = f"<!-- figures: {name} -->", f"<!-- end of {name} -->"
     pattern = re.compile(f"{re.escape(begin)}\n.*?{re.escape(end)}", re.DOTALL)
     if len(pattern.findall(text)) != 1:
@@ -33,7 +33,7 @@ def replaced(text: str, name: str, figures: str) -> str:
 
 
 def draw(figures: Mapping[str, Any]) -> str:
-    """Draws the charts of these figures for docs/benchmarks.md. Gives what is to be said of it."""
+    """Draws the charts of these figures for docs/benchmarks.md. Returns the text to print."""
     try:
         from tests.benchmarks import charts
     except ModuleNotFoundError as error:

@@ -1,7 +1,7 @@
 """A queue spread over a cluster: offers a second and a drain, by the number of its partitions.
 
-Four masters are started for it. Two processes offer in bulk at the same time; then one takes what they offered. On a
-machine with fewer cores than that these share what there is, and the figures show the machine's limit.
+Four masters are started for it. Two processes offer in bulk at the same time, then one takes the items. On a machine
+with fewer cores, the figures show the machine's limit.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["Partitioned", "goals", "measure", "tables"]
 _QUEUE = "benchmark"
 _MASTERS, _PRODUCERS = 4, 2
 _LIMIT = 1000  # values of one take
-# From the offers to the first due time: so long, and so much more for each 10,000 items.
+# Seconds from the offers to the first due time: a base, and an addition for each 10,000 items.
 _DELAY, _DELAY_EACH = 2.0, 0.3
 _TIMEOUT = 60.0
 _ZSETS = "redisson_delay_queue_timeout:*"
@@ -32,12 +32,12 @@ _ZSETS = "redisson_delay_queue_timeout:*"
 
 @attrs.frozen(kw_only=True)
 class Partitioned:
-    """One repetition with so many partitions."""
+    """One repetition with this number of partitions."""
 
     partitions: int
     repetition: int
     items: int
-    #: From the first producer's start to the last one's end; from the first due time to the last arrival.
+    #: Seconds from the first producer's start to the last one's end, and from the first due time to the last arrival.
     offering_s: float
     draining_s: float
     #: Masters that had items.
@@ -47,7 +47,7 @@ class Partitioned:
 
 
 def measure(run: Run) -> list[Partitioned]:
-    """Every number of partitions in turn; 1 is a queue like any other."""
+    """Every number of partitions, alternating. 1 is an ordinary queue."""
     found = []
     with ExitStack() as stack:
         cluster = Cluster(stack, _MASTERS)
@@ -90,7 +90,7 @@ def _one(
         limit=_LIMIT,
         partitions=partitions,
     )
-    # Asked for while they wait: the offers took less than the delay.
+    # Read while the items wait: the offers took less than the delay.
     heads = [head for head in map(_head_ms, cluster.admins) if head is not None]
     batches = consumer.answer(delay + 2 * _TIMEOUT)
     values = [value for batch, _at_us in batches for value in batch]
@@ -109,7 +109,7 @@ def _one(
 
 
 def _head_ms(admin: redis.Redis) -> float | None:
-    """The first due time in a master's zsets, whatever the partitions are called."""
+    """The first due time in a master's zsets, whatever the names of the partitions."""
     heads: list[Any] = [admin.zrange(key, 0, 0, withscores=True) for key in admin.scan_iter(_ZSETS, count=1000)]
     return min((head[0][1] for head in heads), default=None)
 
@@ -118,7 +118,7 @@ def _head_ms(admin: redis.Redis) -> float | None:
 
 
 def tables(found: Sequence[Partitioned]) -> list[Table]:
-    """One: a row for each number of partitions."""
+    """One table, with a row for each number of partitions."""
     cases: dict[int, list[Partitioned]] = {}
     for one in found:
         cases.setdefault(one.partitions, []).append(one)
@@ -144,7 +144,7 @@ def tables(found: Sequence[Partitioned]) -> list[Table]:
 
 
 def goals(found: Sequence[Partitioned]) -> list[Goal]:
-    """Nothing may get lost between partitions; how fast it is depends on the machine's cores."""
+    """Nothing may get lost between partitions. The speed depends on the machine's cores."""
     wrong = sum(one.lost + one.twice for one in found)
     text = f"{SYNC}: no item of a partitioned queue lost or twice"
     return [Goal(text=text, found=f"{wrong}" if found else "", met=wrong == 0 if found else None)]
