@@ -229,7 +229,7 @@ def parked(sight: Sight) -> Iterator[Finding]:
             shown_by=redis_cli("ZRANGEBYLEX", queue.keys.lines, "[p", "(q", "LIMIT", 0, 1),
             commands=(
                 queue.command("list", "--state", "parked"),
-                "# raise the limit of this key, or let the other side send less",
+                "# raise the limit of this key, add workers, or let the other side send less",
             ),
         )
 

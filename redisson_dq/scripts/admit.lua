@@ -75,6 +75,15 @@ local function park(value, d, turn, due, label)
   return entry
 end
 
+-- Makes a value wait for the turn of its key, or again for the turn that it had.
+function in_turn.park(value, d, turn, limit, had)
+  local mine = by_keys.turn_of(limit, had, now_ms)
+  local due = deadline + APART_MS * apart(mine, line_of('w' .. limit.turns, 1)[1])
+  local entry = park(value, d, turn, due, limit.turns_label .. '\0' .. mine)
+  redis.call('HSET', keys.turns, mine, entry)
+  return entry
+end
+
 -- The turn of a value in the line of its key, and how many are before it. The argument came is the time at which a
 -- parked value was ready again. Values that were ready before it have left the list.
 local function turn_in(key, d, came)
@@ -117,11 +126,19 @@ local function admit(value, digest, asked, from_ready)
   if limit ~= asked.limit then
     by_keys.named[#by_keys.named + 1] = limit
   end
+  -- The turn that it had among those of its key, and whether that has come.
+  local had, is_next
   if d.id and limit then
-    redis.call('ZREM', keys.lines, 'c' .. limit.id .. d.id)
+    local has_slot = redis.call('ZREM', keys.lines, 'c' .. limit.id .. d.id) == 1
     if limit.label then
-      d.since = by_keys.forget_parked(d.id)
+      d.since, had = by_keys.forget_parked(d.id)
       by_keys.forget_slot(limit, d.id)
+    end
+    if limit.turns ~= '' then
+      is_next = redis.call('ZREM', keys.lines, 'c' .. limit.turns .. d.id, 'g' .. limit.rate .. d.id) > 0 or has_slot
+      if has_slot and had then
+        drop_turn(had)
+      end
     end
   end
   -- A value that was parked or received before does not go to the end of the waiting ones.
@@ -162,9 +179,24 @@ local function admit(value, digest, asked, from_ready)
       return
     end
   end
+  local takes_turns = limit and limit.turns ~= ''
+  if takes_turns and not is_next and (grants >= count or #line_of('w' .. string.sub(limit.turns, 1, 4), 1) > 0) then
+    in_turn.park(value, d, turn, limit, had)
+    return
+  end
   if limit and limit.slots > 0 then
     local first = first_of('w' .. limit.id, now_ms)
     if first and not returns or slots.taken(limit, now_ms) >= limit.slots then
+      if takes_turns then
+        local entry = in_turn.park(value, d, turn, limit, had)
+        if first or limit.home == '' then
+          return
+        end
+        -- For a slot that becomes free in another queue.
+        redis.call('HSET', keys.turns, new_turn('w' .. limit.id, now_ms), entry)
+        redis.call('ZADD', slots_key(limit.home), 0, homes.queue_in(limit.id, limit.home))
+        return
+      end
       local mine = new_turn('w' .. limit.id, now_ms)
       local due = deadline + APART_MS * apart(mine, first or mine)
       redis.call('HSET', keys.turns, mine, park(value, d, turn, due, limit.label))
@@ -177,6 +209,10 @@ local function admit(value, digest, asked, from_ready)
   if limit and limit.tokens > 0 then
     local bucket = buckets.of(limit, now_us)
     if bucket.tokens < 1 or not returns and bucket.booked > now_us then
+      if takes_turns and by_keys.is_booked(limit) then
+        in_turn.park(value, d, turn, limit, had)
+        return
+      end
       -- The time of the next token, or one interval after the time that was given last.
       local booked = bucket.booked + math.ceil(limit.per_us / limit.tokens)
       if bucket.booked <= now_us then
@@ -184,7 +220,11 @@ local function admit(value, digest, asked, from_ready)
       end
       buckets.write(limit, bucket.noted_from, bucket.noted_level, booked, now_us)
       buckets.note_queue(limit)
-      park(value, d, turn, math.ceil(booked / 1000), limit.rate_label)
+      local label = had and limit.rate_label .. '\0' .. had or limit.rate_label
+      local entry = park(value, d, turn, math.ceil(booked / 1000), label)
+      if takes_turns then
+        redis.call('ZADD', keys.lines, 0, 'g' .. limit.rate .. entry)
+      end
       return
     end
     buckets.write(limit, bucket.from, bucket.level - 1, bucket.booked, now_us)
@@ -193,9 +233,15 @@ local function admit(value, digest, asked, from_ready)
   begun[turn or ''] = true
   local id = next_id(nonce, known)
   grant(envelope, id, value, digest, d, deadline, now_ms)
+  if takes_turns then
+    local of_limit = limit.slots > 0 and limit.id .. limit.home or in_turn.NO_LIMIT
+    redis.call('HSET', keys.turns, 's' .. id, of_limit .. string.sub(limit.turns, 1, 4) .. in_turn.MARK)
+  end
   if limit and limit.slots > 0 then
     redis.call('ZADD', keys.lines, 0, 's' .. limit.id .. id)
-    redis.call('HSET', keys.turns, 's' .. id, limit.id .. limit.home)
+    if not takes_turns then
+      redis.call('HSET', keys.turns, 's' .. id, limit.id .. limit.home)
+    end
     if limit.home ~= '' then
       redis.call('ZADD', slots_key(limit.home), 0, shared_slot(limit.id, limit.home, id))
     end
@@ -207,9 +253,29 @@ local function admit(value, digest, asked, from_ready)
   end
 end
 
+-- Whether a value with these bytes was called up for its turn.
+function in_turn.was_called(digest, limit)
+  for _, member in ipairs(known_of(digest)) do
+    local id = string.sub(member, 41)
+    local of_value = by_keys.limit_of(limit, parsed(redis.call('HGET', keys.deliveries, id)) or unknown(digest))
+    for _, name in ipairs({of_value.turns, of_value.id}) do
+      if redis.call('ZSCORE', keys.lines, 'c' .. name .. id) then
+        return true
+      end
+    end
+  end
+  return false
+end
+
 local unseen = false
+for _, limit in ipairs(limits) do
+  in_turn.sorts = in_turn.sorts or limit.turns ~= ''
+end
 local function admit_from(key)
-  while grants < count and popped < 1000 do
+  while popped < 1000 do
+    if grants >= count and not in_turn.sorts then
+      return false
+    end
     local value = redis.call('LINDEX', key, 0)
     if not value then
       return true
@@ -218,6 +284,13 @@ local function admit_from(key)
     if not seen[digest] then
       unseen = true
       return false
+    end
+    if grants >= count then
+      -- Only values that wait for turns are still taken: those of keys that come later get theirs as soon.
+      local limit = seen[digest].limit
+      if not limit or limit.turns == '' or known and in_turn.was_called(digest, limit) then
+        return false
+      end
     end
     redis.call('LPOP', key)
     popped = popped + 1
@@ -231,6 +304,7 @@ local all = admit_from(keys.arrivals) and admit_from(keys.ready)
 if not unseen then
   by_keys.fill_all(limits, now_us, now_ms, all or met_new)
 end
+by_keys.take_turns(limits, count - grants, now_us, now_ms, all or met_new)
 by_keys.tidy_all(limits, 2 * popped + 3, now_us, now_ms)
 
 write_grants(deadline, now_ms)

@@ -14,7 +14,7 @@ for _, member in ipairs(found) do
   last = member
   local id = string.sub(member, 10)
   local text = redis.call('HGET', keys.deliveries, id)
-  local since, label = string.match(redis.call('HGET', keys.turns, 'p' .. id) or '', '^(%d+) (.*)$')
+  local since, label = string.match(redis.call('HGET', keys.turns, 'p' .. id) or '', '^(%d+) (%Z*)')
   local d = parsed(text)
   local entry = d and since and find(id, d.order)
   -- A value that was called up is ready.

@@ -48,6 +48,8 @@ check_lines()
 slots.check(limits)
 need(LINING)
 by_keys.fill_all(limits, now_us, now_ms, true)
+-- The call that leases it calls up as many more as it may lease.
+by_keys.take_turns(limits, 1, now_us, now_ms, true)
 by_keys.tidy_all(limits, 200, now_us, now_ms)
 if names_keys then
   by_keys.drop_void(20, now_ms)

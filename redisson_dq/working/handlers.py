@@ -13,6 +13,7 @@ from redisson_dq._common.signatures import answers, takes
 from redisson_dq._common.texts import shown
 from redisson_dq.errors import ArgumentError
 from redisson_dq.scheduling.times import Delay, seconds_of
+from redisson_dq.working.keys import KeyOf
 from redisson_dq.working.kinds import Kind
 from redisson_dq.working.limits import Admission, Limit, Rate
 from redisson_dq.working.naming import full_name
@@ -162,6 +163,7 @@ def declared(
     crash_limit: int | None = 5,
     rate: Rate | None = None,
     limit: Limit | None = None,
+    turns: KeyOf | None = None,
     key: Callable[[Any], object] | None = None,
     unique_for: Delay | None = None,
     unique_by: Callable[[Any], object] | None = None,
@@ -211,6 +213,7 @@ def declared(
             full_name(function if hasattr(function, "__qualname__") else function.__class__),
             rate=rate,
             limit=limit,
+            turns=turns,
             key=key,
             unique_for=unique_for,
             unique_by=unique_by,

@@ -31,7 +31,7 @@ def check_by(option: str, by: object) -> None:
             return
     elif callable(by) and takes(by, 1) and answers(by):
         return
-    raise ArgumentError(f'{option} by= is a field such as "customer.id", or a function of the value, not {shown(by)}')
+    raise ArgumentError(f'{option} is a field such as "customer.id", or a function of the value, not {shown(by)}')
 
 
 def name_in_context(by: KeyOf | None) -> str:

@@ -7,7 +7,7 @@ value.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import attrs
@@ -25,6 +25,8 @@ __all__ = ["Admission", "Limit", "Rate", "digest_of"]
 # Lua counts in doubles, which are exact up to 2**53.
 _LARGEST = 2**52
 _MOST_SLOTS = 10_000
+# The options that may be by key.
+_OPTIONS = "limit= by=", "rate= by=", "turns="
 # The length of the text that says what a value waits for.
 _LONGEST = 120
 
@@ -52,7 +54,7 @@ class Rate:
     def __attrs_post_init__(self) -> None:
         _check_name("rate=", self.name)
         if self.by is not None:
-            check_by("rate=", self.by)
+            check_by("rate= by=", self.by)
         for name, number in (("limit", self.limit), ("burst", self.size)):
             if type(number) is not int or number < 1:
                 raise ArgumentError(f"rate=: {name}= must be a number from 1 on, not {shown(number)}")
@@ -92,7 +94,7 @@ class Limit:
     def __attrs_post_init__(self) -> None:
         _check_name("limit=", self.name)
         if self.by is not None:
-            check_by("limit=", self.by)
+            check_by("limit= by=", self.by)
         if type(self.slots) is not int or not 1 <= self.slots <= _MOST_SLOTS:
             raise ArgumentError(f"limit=: a number of slots from 1 to {_MOST_SLOTS}, not {shown(self.slots)}")
 
@@ -104,6 +106,7 @@ class Admission:
     name: str
     rate: Rate | None = None
     limit: Limit | None = None
+    turns: KeyOf | None = None
     key: Callable[[Any], object] | None = None
     unique_for: float | None = None
     unique_by: Callable[[Any], object] | None = None
@@ -116,6 +119,7 @@ class Admission:
         *,
         rate: Rate | None,
         limit: Limit | None,
+        turns: KeyOf | None,
         key: Callable[[Any], object] | None,
         unique_for: Delay | None,
         unique_by: Callable[[Any], object] | None,
@@ -128,6 +132,10 @@ class Admission:
             raise ArgumentError(f"{what}: rate= must be a Rate, such as Rate(100, per=1), not {shown(rate)}")
         if limit is not None and not isinstance(limit, Limit):
             raise ArgumentError(f"{what}: limit= must be a Limit, such as Limit(4), not {shown(limit)}")
+        if turns is not None:
+            check_by(f"{what}: turns=", turns)
+            if any(each is not None and each.by not in (None, turns) for each in (limit, rate)):
+                raise ArgumentError(f"{what}: turns= is by the same key as limit= and rate=, or they have no by=")
         for option, function in {"key=": key, "unique_by=": unique_by}.items():
             if function is not None and not (callable(function) and takes(function, 1) and answers(function)):
                 raise ArgumentError(f"{what}: {option} must be a function of the value, not {shown(function)}")
@@ -136,14 +144,14 @@ class Admission:
         seconds = None if unique_for is None else seconds_of(unique_for, f"{what}: unique_for=")
         if seconds == 0:
             raise ArgumentError(f"{what}: unique_for= is above zero")
-        if all(option is None for option in (rate, limit, key, seconds)):
+        if all(option is None for option in (rate, limit, turns, key, seconds)):
             return None
-        return cls(name=name, rate=rate, limit=limit, key=key, unique_for=seconds, unique_by=unique_by)
+        return cls(name=name, rate=rate, limit=limit, turns=turns, key=key, unique_for=seconds, unique_by=unique_by)
 
     @property
     def has_limit(self) -> bool:
-        """Whether a value takes a token or a slot."""
-        return self.rate is not None or self.limit is not None
+        """Whether a value takes a token or a slot, or waits for its turn."""
+        return self.rate is not None or self.limit is not None or self.turns is not None
 
     @property
     def words(self) -> LimitWords:
@@ -152,42 +160,50 @@ class Admission:
 
     @property
     def is_by_key(self) -> bool:
-        """Whether each key of values has slots or tokens of its own."""
-        return any(limit is not None and limit.by is not None for limit in (self.limit, self.rate))
+        """Whether each key of values has slots or tokens of its own, or turns."""
+        return any(by is not None for by in self._keys)
 
     def words_in(self, home: Callable[[str], str] | None) -> LimitWords:
         """The script's arguments for rate and slots. ``home`` makes the home of a name, which its queues share.
 
         Where they are by key, these are the words for all keys.
         """
-        return self._words(home, b"", b"", *(self._label("limit", self.limit), self._label("rate", self.rate)))
+        return self._words(home, [(b"", "")] * 3)
 
     def words_of(self, value: Any, home: Callable[[str], str] | None) -> LimitWords:
         """As :meth:`words_in`, of the value's key. Raises BadKey."""
-        found = [_key_of(option, limit, value) for option, limit in (("limit", self.limit), ("rate", self.rate))]
-        labels = [
-            self._label(option, limit, text)
-            for (option, limit), (_, text) in zip((("limit", self.limit), ("rate", self.rate)), found, strict=True)
-        ]
-        return self._words(home, found[0][0], found[1][0], *labels)
+        return self._words(home, [_key_of(option, by, value) for option, by in zip(_OPTIONS, self._keys, strict=True)])
 
     def words_of_keys(self, home: Callable[[str], str] | None) -> list[LimitWords]:
         """The script's arguments by which slots of all keys are filled, and idle keys are dropped."""
         words = self.words_in(home)
-        if self.limit is None or self.rate is None or self.rate.by is None or self.limit.by == self.rate.by:
+        if self.turns is not None or self.limit is None or self.rate is None:
+            return [words]
+        if self.rate.by is None or self.limit.by == self.rate.by:
             return [words]
         # The key of the one does not show that of the other.
         return [attrs.evolve(words, tokens=0), attrs.evolve(words, slots=0)]
 
-    def _words(
-        self, home: Callable[[str], str] | None, key: bytes, rate_key: bytes, label: str, rate_label: str
-    ) -> LimitWords:
+    @property
+    def _keys(self) -> tuple[KeyOf | None, ...]:
+        return (*(None if limit is None else limit.by for limit in (self.limit, self.rate)), self.turns)
+
+    def _words(self, home: Callable[[str], str] | None, found: Sequence[tuple[bytes, str]]) -> LimitWords:
+        """``found`` has the digests of the keys, and their texts."""
+        (key, text), (rate_key, rate_text), (turns_key, turns_text) = found
         id, place = self._known(self.limit, home)
         slots = 0 if self.limit is None else self.limit.slots
-        by = ""
+        by: bytes | str = ""
         if self.is_by_key:
-            names = ("" if limit is None else name_in_context(limit.by) for limit in (self.limit, self.rate))
-            by = "\0".join((label, rate_label, *names))
+            labels = self._label("limit", self.limit, text), self._label("rate", self.rate, rate_text)
+            by = "\0".join((*labels, *(name_in_context(each) for each in self._keys[:2]), ""))
+            if self.turns is not None:
+                context = name_in_context(self.turns)
+                label = _in_words("turns", f"{context}=" if context else turns_text)
+                handler = digest(f"turns {self.name} by {self.turns if isinstance(self.turns, str) else ''}".encode())
+                by = f"{by}{label}\0{context}\0".encode("utf-8", "replace") + handler[:4] + turns_key
+            else:
+                by += "\0\0"
         words = LimitWords(id=id + key, home=place, slots=slots, by=by)
         if self.rate is None:
             return words
@@ -208,7 +224,7 @@ class Admission:
             return f"{option} {name}"
         if in_context := name_in_context(limit.by):
             key = f"{in_context}="
-        return f"{option} {key if limit.name is None else f'{name}, {key}'}".replace("\0", " ")[:_LONGEST]
+        return _in_words(option, key if limit.name is None else f"{name}, {key}")
 
     def shares(self, other: Admission) -> list[tuple[Rate | Limit, Rate | Limit]]:
         """The rates and the limits of two handlers that have one name."""
@@ -273,9 +289,13 @@ def _check_name(option: str, name: object) -> None:
         raise ArgumentError(f'{option} name= is a text such as "partner", not {shown(name)}')
 
 
-def _key_of(option: str, limit: Rate | Limit | None, value: Any) -> tuple[bytes, str]:
-    """The digest of a value's key in 12 bytes, and its text. Empty for a limit without one, or one by the context."""
-    if limit is None or limit.by is None or name_in_context(limit.by):
+def _in_words(option: str, key: str) -> str:
+    return f"{option} {key}".replace("\0", " ")[:_LONGEST]
+
+
+def _key_of(option: str, by: KeyOf | None, value: Any) -> tuple[bytes, str]:
+    """The digest of a value's key in 12 bytes, and its text. Empty where there is none, or one in the context."""
+    if by is None or name_in_context(by):
         return b"", ""
-    key, words = key_and_words(limit.by, value, f"{option}= by=")
+    key, words = key_and_words(by, value, option)
     return digest(b"by " + key)[:12], words

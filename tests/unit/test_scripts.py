@@ -286,20 +286,20 @@ LARGEST = {
     "extend": 19_500,
     "offer": 16_500,
     "offer_all": 18_000,
-    "admit": 88_500,
+    "admit": 96_500,
     "lease_due": 67_500,
     "transfer": 72_500,
-    "give_back": 57_500,
+    "give_back": 59_500,
     "take_due": 50_500,
     "offer_item": 50_000,
     "receive": 45_000,
-    "reject": 46_500,
+    "reject": 48_500,
     "reschedule": 47_000,
-    "ack": 45_000,
+    "ack": 47_000,
     "ack_and_receive": 28_500,
     "remove": 36_000,
-    "mend": 73_500,
-    "mend_ack": 47_500,
+    "mend": 76_000,
+    "mend_ack": 49_500,
     "mend_aside": 37_000,
     "mend_find": 21_000,
     "mend_walk": 23_000,
@@ -307,7 +307,7 @@ LARGEST = {
     "unmend_aside": 29_000,
     "release": 9_500,
     "unrelease": 23_500,
-    "cancel": 57_000,
+    "cancel": 59_000,
     "tidy": 28_500,
     "poll_last_to": 22_500,
     "offer_in_context": 28_000,
@@ -324,7 +324,7 @@ LARGEST = {
     "read_waiting": 12_500,
     "clear": 13_000,
     "find_item": 19_500,
-    "peek": 52_500,
+    "peek": 57_500,
     "purge_dead": 19_000,
     "remove_ready": 23_500,
     "take_bounded": 26_500,
@@ -358,7 +358,7 @@ def test_a_script_includes_whatever_it_calls(name: str) -> None:
     code = re.sub(r"--.*|'[^']*'", "", script.source)
     called = set(re.findall(r"(?<![\w.:])([a-z_]\w*)\(", code)) - {"function"}
     defined = set(re.findall(r"local (?:function )?(\w+)", code)) | set(re.findall(r"function\((\w+)\)", code))
-    arguments = {word for named in re.findall(r"function \w*\(([^)]*)\)", code) for word in named.split(", ")}
+    arguments = {word for named in re.findall(r"function [\w.]*\(([^)]*)\)", code) for word in named.split(", ")}
     words = {"if", "and", "or", "not", "while", "until", "return", "elseif"}
     library = {"ipairs", "pairs", "unpack", "tonumber", "type", "error", "select", "pcall"}
     assert called - defined - arguments - words - library == set()

@@ -33,6 +33,7 @@ from redisson_dq.working.handlers import (
     name_of,
 )
 from redisson_dq.working.hooks import Hooks
+from redisson_dq.working.keys import KeyOf
 from redisson_dq.working.limits import Limit, Rate
 from redisson_dq.working.retries import Retry
 from redisson_dq.working.settings import QueueSettings
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
         crash_limit: int | None
         rate: Rate | None
         limit: Limit | None
+        turns: KeyOf | None
         key: Callable[[T], object] | None
         unique_for: Delay | None
         unique_by: Callable[[T], object] | None
@@ -138,6 +140,7 @@ class Declarations:
         - ``crash_limit``: after how many deaths of its process a value is given up
         - ``rate``: a :class:`Rate` over all processes
         - ``limit``: a :class:`Limit` of slots over all processes
+        - ``turns``: customers take turns by this field of the value, such as ``"customer.id"``
         - ``key``: values of one key are handled one at a time, in order
         - ``unique_for``: drops a value if an equal one was handled within that time
         - ``unique_by``: a function of the value: the key by which values are equal; else their bytes

@@ -380,7 +380,7 @@ class Fetcher:
         for side, source in intake.reception.sources.values():
             left = wanted - len(found)
             if left > 0 and source.sees_first:
-                seen = await self._runtime.connections.run(source.peek(page(left)))
+                seen = await self._runtime.connections.run(source.peek(page(left, sorts=intake.reception.sorts)))
                 found += await self._hand_over.admitted(intake, side, source, seen, left)
             elif left > 0:
                 lifelines.append(Lifeline())

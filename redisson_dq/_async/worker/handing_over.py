@@ -23,6 +23,10 @@ from redisson_dq.wire.taken import Taken
 
 __all__ = ["Came", "HandOver", "page"]
 
+# How many values of keys that take turns are parked in one call, some 0.1 ms each. 100,000 values of one key are so
+# before 1 % of them are handled.
+_SORTED = 200
+
 logger = logging.getLogger("redisson_dq")
 
 
@@ -114,6 +118,9 @@ class HandOver:
                 logger.exception("worker: the leases of %d values are not renewed", len(leased))
 
 
-def page(wanted: int) -> int:
-    """How many values are peeked at if this many may be leased: some may have to wait, and others come after them."""
-    return min(MOST_AT_ONCE, 4 * wanted + 28)
+def page(wanted: int, *, sorts: bool = False) -> int:
+    """How many values are peeked at if this many may be leased: some may have to wait, and others come after them.
+
+    Where keys take turns (``sorts``), the values of one key are soon past, however many there are.
+    """
+    return min(MOST_AT_ONCE, 4 * wanted + (_SORTED if sorts else 28))

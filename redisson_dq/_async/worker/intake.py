@@ -66,6 +66,8 @@ class Reception:
     sources: Mapping[str, tuple[OpenQueue[Any], LeaseSource]] = attrs.field(factory=dict)
     #: Where a handler has limits or keys, values are seen first, and leased by ``admit.lua``.
     sees_first: bool = False
+    #: Whether keys of values take turns.
+    sorts: bool = False
 
     #: The handler of each value, where nothing has to be asked about it: neither its class nor limits, nor a batch.
     only: Handler | None = attrs.field(init=False)
@@ -145,7 +147,8 @@ class Intake:
                 limits = partial(self._limits_of, side.keys.ready)
                 source = attrs.evolve(source, limits=limits, tell_slots=self._look_again)
             made[side.keys.ready] = side, source
-        self.reception = Reception(handlers, made, limited)
+        sorts = any(handler.admission is not None and handler.admission.turns is not None for handler in handlers)
+        self.reception = Reception(handlers, made, limited, sorts)
 
     def note_limits(self) -> None:
         """Notes the limits for the next looks. A look is made under mutexes, and asks nobody.

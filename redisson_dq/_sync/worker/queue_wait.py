@@ -84,7 +84,7 @@ class QueueWait:
         self.intake.note_limits()
         reception = self.intake.reception
         self._waitable, self._entered = reception.waitable, self._runtime.clock.monotonic()
-        self._most = page(wanted) if reception.sees_first else wanted
+        self._most = page(wanted, sorts=reception.sorts) if reception.sees_first else wanted
         try:
             self.receiver = self._runtime.receivers.of(self._waitable)
         except RedissonDQError as error:

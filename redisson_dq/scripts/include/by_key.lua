@@ -3,7 +3,9 @@
 -- INCLUDE: lines, shared_limit, bucket, slots
 --
 --   lines    'p' .. since .. id   a parked value, since epoch ms
---   turns    'p' .. id            since when it is parked, and by what
+--            'g' .. rate .. id    the value that has a time for the next token, where others wait for their turns
+--   turns    'p' .. id            since when it is parked, and by what; then, after a NUL, its turn among those of its
+--                                 key, where keys take turns
 --
 -- The caller names a limit for each key that it has seen, by 16 bytes. It names the limit of all keys by the first 4. A
 -- limit by the context of an offer is named so too, as the caller has not seen that.
@@ -23,12 +25,15 @@ function by_keys.with_key(limit, key, rate_key)
   if #limit.rate == 4 then
     made.rate = limit.rate .. rate_key
   end
+  if #limit.turns == 4 then
+    made.turns = limit.turns .. key
+  end
   return made
 end
 
 -- The limit of a value, if its context names one.
 function by_keys.limit_of(limit, d)
-  if not limit or limit.context == '' and limit.rate_context == '' then
+  if not limit or limit.context == '' and limit.rate_context == '' and limit.turns_context == '' then
     return limit
   end
   local is_json, told = pcall(cjson.decode, d.context)
@@ -39,11 +44,12 @@ function by_keys.limit_of(limit, d)
       return string.char(tonumber(hex, 16))
     end)), found
   end
-  local key, label = key_of(limit.context)
+  local key, label = key_of(limit.turns_context ~= '' and limit.turns_context or limit.context)
   local rate, rate_label = key_of(limit.rate_context)
   local made = by_keys.with_key(limit, key, rate)
   made.label = limit.context == '' and limit.label or limit.label .. label
   made.rate_label = limit.rate_context == '' and limit.rate_label or limit.rate_label .. rate_label
+  made.turns_label = limit.turns_context == '' and limit.turns_label or limit.turns_label .. label
   return made
 end
 
@@ -112,14 +118,80 @@ function by_keys.note_parked(id, since_ms, label)
   redis.call('HSET', keys.turns, 'p' .. id, string.format('%.0f ', since_ms) .. label)
 end
 
--- The value with this record came again. Returns since when it had been parked.
+-- The value with this record came again. Returns since when it had been parked, and its turn.
 function by_keys.forget_parked(id)
-  local since = string.match(redis.call('HGET', keys.turns, 'p' .. id) or '', '^(%d+) ')
+  local text = redis.call('HGET', keys.turns, 'p' .. id)
+  local since, turn = string.match(text or '', '^(%d+) %Z*%z?(.*)$')
   if since then
     redis.call('ZREM', keys.lines, 'p' .. by_keys.since_text(tonumber(since)) .. id)
     redis.call('HDEL', keys.turns, 'p' .. id)
   end
-  return tonumber(since)
+  return tonumber(since), turn and #turn == 25 and turn or nil
+end
+
+-- The turn of a value that waits for one. One that had a turn keeps it, and so the order of its key.
+function by_keys.turn_of(limit, turn, now_ms)
+  if not turn then
+    return new_turn('w' .. limit.turns, now_ms)
+  end
+  redis.call('ZADD', keys.lines, 0, turn)
+  return turn
+end
+
+-- Whether a value of this queue has a time for the next token.
+function by_keys.is_booked(limit)
+  for _, member in ipairs(line_of('g' .. limit.rate, 1)) do
+    if redis.call('HEXISTS', keys.deliveries, string.sub(member, 18)) == 1 then
+      return true
+    end
+    redis.call('ZREM', keys.lines, member)
+  end
+  return false
+end
+
+-- How many more values may take slots and tokens of a limit, if some were called up for these already.
+function by_keys.room_of(limit, called, now_us, now_ms)
+  local room = math.huge
+  if limit.slots > 0 and #limit.id == 16 then
+    room = limit.slots - slots.taken(limit, now_ms) - called
+  end
+  if limit.tokens > 0 and #limit.rate == 16 then
+    local bucket = buckets.of(limit, now_us)
+    -- Without a token one value is called up, for the time of the next one.
+    local tokens = bucket.tokens >= 1 and bucket.tokens or by_keys.is_booked(limit) and 0 or 1
+    room = math.min(room, math.floor(tokens) - called)
+  end
+  return room
+end
+
+-- Calls up values of the keys whose turns it is, at most this many.
+function by_keys.take_turns(limits, most, now_us, now_ms, none_comes)
+  for _, limit in ipairs(limits) do
+    if #limit.turns == 4 and #line_of('w' .. limit.turns, 1) > 0 then
+      local prefix, values = 'c' .. limit.turns, {}
+      local called = none_comes and line_of(prefix, 1000) or {}
+      if #called > 0 then
+        redis.call('ZREM', keys.lines, unpack(called))
+      end
+      local function called_up(key)
+        return redis.call('ZLEXCOUNT', keys.lines, '[' .. prefix .. key, '[' .. prefix .. key .. HIGHEST)
+      end
+      local before = called_up('')
+      local free = math.min(most - before, by_keys.room_of(limit, before, now_us, now_ms), 100)
+      while #values < free do
+        local value = in_turn.next(limit.turns, now_ms, function(key)
+          return by_keys.room_of(by_keys.with_key(limit, key, key), called_up(key), now_us, now_ms) >= 1
+        end)
+        if not value then
+          break
+        end
+        table.insert(values, 1, value)
+      end
+      in_parts('LPUSH', keys.ready, values)
+      slots.called_up = slots.called_up + #values
+      slots.next_ms = 0
+    end
+  end
 end
 
 -- The slot of a lease that ended by itself is given back when its value comes again.
@@ -176,7 +248,7 @@ function by_keys.drop_void(most, now_ms)
       if not ends or tonumber(ends) <= now_ms then
         redis.call('ZREM', keys.lines, member)
       end
-    elseif kind == 'c' and redis.call('HEXISTS', keys.deliveries, id) == 0 then
+    elseif (kind == 'c' or kind == 'g') and redis.call('HEXISTS', keys.deliveries, id) == 0 then
       redis.call('ZREM', keys.lines, member)
     elseif kind == 'p' and redis.call('HEXISTS', keys.deliveries, string.sub(member, 10)) == 0 then
       redis.call('ZREM', keys.lines, member)

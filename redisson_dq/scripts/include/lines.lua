@@ -6,8 +6,11 @@
 --            'w' .. limit .. number   a turn of a value that waits for a slot of a limit
 --            's' .. limit .. id       a slot, which ends with the lease of this id
 --            'c' .. limit .. id       a value that was called up for a free slot, and has not come to it yet
+--            Where keys take turns, a limit is 4 bytes of the handler and 12 bytes of the key
 --   turns    turn                     id of the lease, or of the waiting entry, by which its value is known now
---            's' .. id                the limit that a lease has a slot of, and its home (shared_limit.lua)
+--            's' .. id                the limit that a lease has a slot of, and its home (shared_limit.lua); then the
+--                                     handler whose keys take turns, and MARK
+--            'f' .. handler           the key that had the last turn
 --            'u' .. id                what a lease is unique by, and for how many ms from its ack on
 --   handled  what a value is unique by -> until when an equal one is a duplicate
 --
@@ -17,6 +20,8 @@ local LINING = {
   'HDEL', 'HGET', 'HSET', 'LREM', 'LPUSH', 'PEXPIRE', 'PTTL', 'ZADD', 'ZCOUNT', 'ZRANGE', 'ZRANGEBYLEX', 'ZRANGEBYSCORE',
   'ZREM', 'ZREVRANGEBYLEX', 'ZSCORE',
 }
+-- Lua allows a script 200 local names.
+local in_turn = {MARK = '\0turns', NO_LIMIT = string.rep('\0', 16)}
 -- The turns whose leases this call has granted, and not written yet.
 local begun = {}
 
@@ -227,15 +232,53 @@ local function call_next_of_limit(limit, now_ms)
   return value ~= nil
 end
 
+-- Takes out the next value of the key whose turn it is, or gives nil. The keys that wait take turns in the order of their
+-- digests, and each gives one value. The argument may says whether a key may have a turn. Few keys are looked at, and
+-- other ones at the next time.
+function in_turn.next(handler, now_ms, may)
+  local from, last = '[w' .. handler, '[w' .. handler .. HIGHEST
+  local key, first = redis.call('HGET', keys.turns, 'f' .. handler) or '', nil
+  local value
+  for _ = 1, 20 do
+    local turn = redis.call('ZRANGEBYLEX', keys.lines, '(w' .. handler .. key .. HIGHEST, last, 'LIMIT', 0, 1)[1]
+      or redis.call('ZRANGEBYLEX', keys.lines, from, last, 'LIMIT', 0, 1)[1]
+    local limit = string.sub(turn or '', 2, 17)
+    if limit == first or #limit < 16 then
+      break
+    end
+    first, key = first or limit, string.sub(limit, 5)
+    value = (not may or may(key)) and next_of_limit(limit, now_ms)
+    if value then
+      break
+    end
+  end
+  if first and #line_of('w' .. handler, 1) > 0 then
+    redis.call('HSET', keys.turns, 'f' .. handler, key)
+  else
+    redis.call('HDEL', keys.turns, 'f' .. handler)
+  end
+  return value or nil
+end
+
 -- Gives the slot of an ended lease to the next value that waits for one. Of a shared limit a value of another queue is
 -- called up too, as nobody may receive from this one. The first to come has the slot, and the other one waits again.
 local function leave_slot(id, now_ms)
   local text = redis.call('HGET', keys.turns, 's' .. id)
   if text then
-    local limit, home = string.sub(text, 1, 16), string.sub(text, 17)
+    local limit, home, called = string.sub(text, 1, 16), string.sub(text, 17), false
     redis.call('HDEL', keys.turns, 's' .. id)
+    if string.sub(home, -#in_turn.MARK) == in_turn.MARK then
+      local handler = string.sub(home, -#in_turn.MARK - 4, -#in_turn.MARK - 1)
+      home = string.sub(home, 1, -#in_turn.MARK - 5)
+      -- A value that was called up before comes to this slot.
+      local value = #line_of('c' .. handler, 1) == 0 and in_turn.next(handler, now_ms)
+      called = value and redis.call('LPUSH', keys.ready, value) > 0
+      if limit == in_turn.NO_LIMIT then
+        return
+      end
+    end
     redis.call('ZREM', keys.lines, 's' .. limit .. id)
-    local called = call_next_of_limit(limit, now_ms)
+    called = called or call_next_of_limit(limit, now_ms)
     if home ~= '' then
       redis.call('ZREM', slots_key(home), shared_slot(limit, home, id))
       if not called and homes.key_in(limit, home) ~= '' then

@@ -8,20 +8,21 @@ local slots = {called_up = 0, next_ms = -1}
 
 -- The limits among the arguments, from one on, and the place after them. Of each: the digest and the home of its slots
 -- (or ""), how many slots (0: any number), the digest and the home of its rate (or ""), how many tokens in how many us
--- (0: any number), how many the bucket holds; of a limit by key the words that operators read, and names in the context
--- (or "").
+-- (0: any number), how many the bucket holds; of a limit by key, or with turns, the words that operators read, names in
+-- the context, and the keys that take turns (or "").
 function slots.limits_from(at, count)
   local limits = {}
   for number = 1, count do
     limits[number] = {
       id = ARGV[at], home = ARGV[at + 1], slots = tonumber(ARGV[at + 2]), rate = ARGV[at + 3], rate_home = ARGV[at + 4],
       tokens = tonumber(ARGV[at + 5]), per_us = tonumber(ARGV[at + 6]), size = tonumber(ARGV[at + 7]),
-      context = '', rate_context = '',
+      context = '', rate_context = '', turns_context = '', turns = '',
     }
     local by = ARGV[at + 8]
     if by ~= '' then
       local limit = limits[number]
-      limit.label, limit.rate_label, limit.context, limit.rate_context = string.match(by, '^(%Z*)%z(%Z*)%z(%Z*)%z(%Z*)$')
+      limit.label, limit.rate_label, limit.context, limit.rate_context, limit.turns_label, limit.turns_context,
+        limit.turns = string.match(by, '^(%Z*)%z(%Z*)%z(%Z*)%z(%Z*)%z(%Z*)%z(%Z*)%z(.*)$')
     end
     at = at + 9
   end

@@ -24,7 +24,8 @@ class LimitWords:
 
     ``id`` and ``rate`` have 16 bytes, and name slots and tokens. Queues that give one home share them, and
     without a home they are the queue's own (``shared_limit.lua``). ``size`` is how many tokens its bucket holds. ``by``
-    is for limits by key (``by_key.lua``): what slots and tokens are called, and their names in the context.
+    is for limits by key and turns (``by_key.lua``): what they are called, their names in the context, and the key that
+    takes turns.
     """
 
     id: bytes
@@ -35,7 +36,7 @@ class LimitWords:
     tokens: int = 0
     per_us: int = 1
     size: int = 0
-    by: str = ""
+    by: bytes | str = ""
 
 
 @attrs.frozen(kw_only=True)

@@ -11,6 +11,7 @@ from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
 
+import attrs
 import pytest
 import redis
 
@@ -25,6 +26,7 @@ from redisson_dq.testing import TestClock
 from redisson_dq.testing._scripts import CLOCK_KEY, timed
 from redisson_dq.wire.calls import LimitWords
 from redisson_dq.wire.envelope import unwrap
+from redisson_dq.working.handlers import declared
 from redisson_dq.working.keys import BadKey, key_and_words, key_bytes
 from redisson_dq.working.limits import Admission, Limit, Rate
 from tests.conftest import by_night
@@ -66,7 +68,7 @@ class Shop:
         found: dict[bytes, list[bytes]] = {}
         for field, text in self.admin.hgetall(KEYS.turns).items():
             if field[:1] == b"p":
-                found.setdefault(text.split(b" ", 1)[1], []).append(field[1:])
+                found.setdefault(text.split(b"\0")[0].split(b" ", 1)[1], []).append(field[1:])
         return found
 
     def is_idle(self) -> bool:
@@ -281,6 +283,148 @@ def test_the_scripts_leave_room_for_local_names(admin: Any, name: str) -> None:
     """Lua allows 200 in the main part, and the prelude of the test clock has some."""
     *lines, last = timed(load(name).source).rstrip().split("\n")
     assert admin.script_load("\n".join([*lines, *(f"local more_{number} = 1" for number in range(8)), last]))
+
+
+# -- turns -----------------------------------------------------------------------------------------------------------
+
+IN_TURN = Admission(name="h", turns="customer")
+
+
+@pytest.mark.parametrize(
+    "by",
+    [
+        IN_TURN,
+        attrs.evolve(IN_TURN, limit=Limit(4)),
+        attrs.evolve(IN_TURN, limit=Limit(2, by="customer")),
+        attrs.evolve(IN_TURN, rate=Rate(1000, per=1)),
+    ],
+    ids=["turns", "limit", "limit by key", "rate"],
+)
+def test_many_values_of_one_key_hold_up_no_other(shop: Shop, by: Admission) -> None:
+    shop.queue.add_all([order("noisy", number) for number in range(300)])
+    first = admit(shop.queue, by, 4, home=HOME)
+    assert set(customers(first)) == {"noisy"}
+    assert len(first) <= 4
+    for customer in "abc":
+        shop.queue.add_all([order(customer, number) for number in range(3)])
+    held, begun = list(first), list[tuple[object, int]]()
+    while len(begun) < 12:
+        assert held.pop(0).ack()
+        for _ in range(2):
+            came = admit(shop.queue, by, 4 - len(held), home=HOME)
+            held += came
+            begun += [(each["customer"], each["number"]) for each in (json.loads(one.value) for one in came)]
+    others = [each for each in begun if each[0] != "noisy"]
+    assert len(begun) - len(others) <= 4, "each round has one of theirs"
+    for customer in "abc":
+        assert [number for each, number in others if each == customer] == list(range(len(others)))[:3]
+    while held:
+        shop.queue.ack_all(held)
+        held = admit(shop.queue, by, 4, home=HOME) or admit(shop.queue, by, 4, home=HOME)
+    assert shop.queue.size() == 0
+    assert not shop.admin.exists(KEYS.lines, KEYS.timeout, KEYS.deliveries)
+
+
+def test_turns_keep_the_order_of_a_key_when_values_come_back_by_themselves(shop: Shop) -> None:
+    shop.queue.add_all([order(71, number) for number in range(30)])
+    (first,) = admit(shop.queue, IN_TURN, 1, visible=1)
+    assert first.ack()
+    admit(shop.queue, IN_TURN, 0)
+    shop.later(5 * SECOND)
+    shop.java_moves()
+    found = [0]
+    while len(found) < 30:
+        for each in admit(shop.queue, IN_TURN, 1):
+            found.append(json.loads(each.value)["number"])
+            assert each.ack()
+    assert found == list(range(30))
+    assert shop.is_idle()
+
+
+def test_turns_by_the_context(shop: Shop) -> None:
+    by = Admission(name="h", turns="context.tenant")
+    for number in range(8):
+        shop.delayed.offer(f"a{number}", 0, context={"tenant": "a"})
+    shop.delayed.offer("b", 0, context={"tenant": "b"})
+    shop.later(SECOND)
+    shop.java_moves()
+    (first,) = admit(shop.queue, by, 1)
+    assert first.value == "a0"
+    assert set(shop.notes()) == {b"turns tenant=a", b"turns tenant=b"}
+    begun = [first.value]
+    held = [first]
+    while held:
+        shop.queue.ack_all(held)
+        held = admit(shop.queue, by, 1)
+        begun += [each.value for each in held]
+    assert begun.index("b") <= 2
+    assert [each for each in begun if each != "b"] == [f"a{number}" for number in range(8)]
+
+
+def test_a_value_that_java_took_in_its_turn_holds_up_nothing(shop: Shop) -> None:
+    shop.queue.add_all([order(customer, number) for number in range(3) for customer in (71, 72)])
+    (first,) = admit(shop.queue, IN_TURN, 1)
+    assert first.ack()
+    assert shop.admin.lpop(KEYS.ready)
+    taken = [each for _ in range(6) for each in admit(shop.queue, IN_TURN, 1) if each.ack()]
+    assert len(taken) == 4
+    assert shop.is_idle()
+
+
+def test_queues_that_share_a_limit_go_on_with_turns(shop: Shop) -> None:
+    by = attrs.evolve(IN_TURN, limit=Limit(1), rate=Rate(1000, per=1))
+    bills = opened(shop.client, "bills")
+    for queue in (shop.queue, bills):
+        queue.add_all([order(customer, number) for number in range(4) for customer in (71, 72)])
+    (held,) = admit(shop.queue, by, 2, home=HOME)
+    assert admit(bills, by, 2, home=HOME) == []
+    done: Counter[str] = Counter()
+    begun_in = "orders"
+    for _ in range(60):
+        assert held.ack()
+        done[begun_in] += 1
+        if done.total() == 16:
+            break
+        for queue in (bills, shop.queue, bills, shop.queue):
+            if came := admit(queue, by, 2, home=HOME):
+                (held,), begun_in = came, queue.name
+                break
+    assert done == {"orders": 8, "bills": 8}
+
+
+def test_with_turns_one_value_waits_for_the_next_token(shop: Shop) -> None:
+    by = attrs.evolve(IN_TURN, rate=Rate(1, per=1))
+    shop.queue.add_all([order("noisy", number) for number in range(100)])
+    held = admit(shop.queue, by, 4, home=HOME)
+    admit(shop.queue, by, 4, home=HOME)
+    shop.queue.add(order("quiet"))
+    came: list[object] = []
+    while "quiet" not in came:
+        shop.queue.ack_all(held)
+        admit(shop.queue, by, 4, home=HOME)
+        shop.later(SECOND)
+        for member, due in shop.admin.zrange(KEYS.timeout, 0, 0, withscores=True):
+            assert due <= int(shop.admin.get(CLOCK_KEY)) // 1000 + shop.admin.time()[0] * 1000 + 3000
+            shop.admin.zrem(KEYS.timeout, member)
+            shop.admin.rpush(KEYS.ready, unwrap(member)[1])
+        held = admit(shop.queue, by, 4, home=HOME)
+        assert len(held) <= 1
+        came += customers(held)
+        assert len(came) < 5, "others are not behind the 100 of one key"
+
+
+def test_a_call_that_sorts_parks_a_bounded_number_of_values(shop: Shop) -> None:
+    shop.queue.add_all([order(71, number) for number in range(3000)])
+    admitted, taken = told(shop.queue, IN_TURN, 1)
+    assert (len(taken), admitted.parked) == (1, 999)
+
+
+def test_turns_by_another_key_than_the_limit_are_refused() -> None:
+    with pytest.raises(ArgumentError, match="turns= is by the same key as limit= and rate="):
+        declared(print, "orders", turns="customer", limit=Limit(2, by="region"))
+    with pytest.raises(ArgumentError, match=r'turns= is a field such as "customer\.id"'):
+        declared(print, "orders", turns=5)  # type: ignore[arg-type]
+    assert declared(print, "orders", turns="customer", limit=Limit(2, by="customer"), rate=Rate(2)).admission
 
 
 # -- keys ------------------------------------------------------------------------------------------------------------

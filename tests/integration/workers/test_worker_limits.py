@@ -85,6 +85,20 @@ def test_values_of_one_key_come_one_at_a_time_in_order(client: Any, queue: Any, 
     assert admin.zcard(KEYS.lines) == admin.hlen(KEYS.turns) == 0
 
 
+def test_customers_take_turns(flavour: Flavour, url: str, admin: Any) -> None:
+    with flavour.connect(url, codec=StringCodec()) as client:
+        worker, ledger = flavour.worker(client), Ledger()
+        admin.rpush(KEYS.ready, *(f"noisy-{number}" for number in range(400)), "a-0", "b-0", "a-1")
+        worker.handler("orders", turns=customer)(ledger.handle)
+        with running(worker):
+            values = ledger.some(403)
+            at_rest(admin)
+        for others in ("a-0", "b-0", "a-1"):
+            assert values.index(others) < 20, "values behind the noisy ones are seen while few of these are handled"
+        assert [each for each in values if each[0] == "n"] == [f"noisy-{number}" for number in range(400)]
+        assert not admin.exists(KEYS.lines, KEYS.turns)
+
+
 def test_a_stuck_key_delays_no_other_and_holds_no_slot(client: Any, queue: Any, admin: Any) -> None:
     gate, ledger = Gate(), Ledger()
     worker = Worker(client)
