@@ -13,6 +13,7 @@ from redisson_dq._async.leases.delivery import Delivery, lease_of
 from redisson_dq._async.worker.deadlines import Deadlines
 from redisson_dq._async.worker.handling import Handling, Setting
 from redisson_dq._async.worker.intake import Intake
+from redisson_dq._async.worker.performing import RunningHandling
 from redisson_dq._async.worker.reports import ValueReports
 from redisson_dq._concurrency import AsyncMutex, AsyncSwitch
 from redisson_dq._concurrency.handler_pools import AsyncPoolWork
@@ -188,9 +189,9 @@ class Assigner:
         if len(begun) < len(deliveries):
             self._accept(intake, deliveries[len(begun) :], start, tells=tells)
 
-    def _begun_at_once(self, intake: Intake, deliveries: Sequence[Delivery[Any]]) -> Sequence[Handling]:
+    def _begun_at_once(self, intake: Intake, deliveries: Sequence[Delivery[Any]]) -> Sequence[RunningHandling]:
         """The handlings of the first values, as far as nothing has to be asked about these, and slots are free."""
-        handler, begun = intake.reception.only, list[Handling]()
+        handler, begun = intake.reception.only, list[RunningHandling]()
         if handler is None:
             return begun
         with self._mutex:
@@ -202,7 +203,7 @@ class Assigner:
                 # A value with a record may have crashes.
                 if lease.leased.text or lease.until <= now or not post.takes(now):
                     break
-                handling = Handling(self._setting, intake, post, [delivery], now)
+                handling = RunningHandling(self._setting, intake, post, [delivery], now)
                 self._handlings[handling] = None
                 self._of_delivery[id(delivery)] = handling
                 if handler.timeout is not None:
@@ -309,7 +310,11 @@ class Assigner:
         self._carry_out(actions, begun, self._setting.pool.start)
 
     def _carry_out(
-        self, actions: Iterable[PostAction], begun: list[Handling], start: _Start, error: BaseException | None = None
+        self,
+        actions: Iterable[PostAction],
+        begun: list[RunningHandling],
+        start: _Start,
+        error: BaseException | None = None,
     ) -> None:
         """``start`` begins a handling. With an ``error`` their handlers are not called."""
         for action in actions:
@@ -332,15 +337,15 @@ class Assigner:
         if intake is not None and intake.fetcher is not None:
             intake.fetcher.freed(queue) if do is Do.FETCH else intake.fetcher.recount()
 
-    def _made(self, actions: Iterable[PostAction], error: BaseException | None = None) -> list[Handling]:
+    def _made(self, actions: Iterable[PostAction], error: BaseException | None = None) -> list[RunningHandling]:
         """The handlings that begin. They are made under the mutex, so that a stop finds them."""
-        begun: list[Handling] = []
+        begun: list[RunningHandling] = []
         for action in actions:
             if action.do is not Do.BEGIN:
                 continue
             handler = action.post.handler
             leased = [delivery for delivery in action.values if not delivery.lost]
-            handling = Handling(
+            handling = RunningHandling(
                 self._setting, self._intakes[handler.queue], action.post, leased, self._clock.monotonic()
             )
             self._handlings[handling] = None
@@ -351,7 +356,7 @@ class Assigner:
             begun.append(handling)
         return begun
 
-    def _begin(self, handling: Handling, action: PostAction, start: _Start, error: BaseException | None) -> None:
+    def _begin(self, handling: RunningHandling, action: PostAction, start: _Start, error: BaseException | None) -> None:
         if len(handling.deliveries) < len(action.values):
             # While they waited for their batch.
             leased = {id(delivery) for delivery in handling.deliveries}
