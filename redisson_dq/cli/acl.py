@@ -17,7 +17,7 @@ _ROLES = ("producer", "consumer", "worker", "mover", "observer", "operator")
 
 
 @click.command(
-    help="""Print the ACL SETUSER line of a user that has one role on queues, and no other right.
+    help="""Print the ACL SETUSER line for a user with one role on queues, and no other rights.
 
     A star in QUEUE matches any text: 'orders*' is the queue orders with all of its partitions.
 

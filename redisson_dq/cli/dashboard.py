@@ -33,7 +33,7 @@ _COLORS = ("gray", "red", "orange", "yellow", "green", "teal", "blue", "purple",
 
 
 @click.command(
-    help="""Show queues as web pages: what is where, what falls due when, what is wrong.
+    help="""Show queues as web pages: their contents, what falls due when, what is wrong.
 
     Only this machine can open the pages, and they change nothing. With --auth other machines can look, and with
     --allow-writes the pages act on items.

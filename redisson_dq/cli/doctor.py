@@ -47,7 +47,7 @@ _STYLES = {"ok": "green", "problem": "bold red", "warning": "yellow", "unknown":
     help="Also offer and take one item, in a queue of its own that is deleted at the end. The user needs rights to "
     "write.",
 )
-@click.option("--codec", metavar="NAME", help="The codec that the values should be in, such as kryo5 or json.")
+@click.option("--codec", metavar="NAME", help="The expected codec of the values, such as kryo5 or json.")
 @classes_option
 @json_option
 def command(
@@ -70,7 +70,7 @@ def command(
             known: ChecksDocument = {"checks": [{"id": check.id, "summary": check.summary} for check in CHECKS]}
             output.document(**known)
         else:
-            output.table(["check", "all is well where"], [(check.id, check.summary) for check in CHECKS])
+            output.table(["check", "all is well if"], [(check.id, check.summary) for check in CHECKS])
         return 0
     load_classes(classes)
     expected = None if codec is None else _codec(codec)

@@ -40,11 +40,13 @@ _FOLDER = Path(__file__).parents[1] / "prometheus"
     "--due-within",
     metavar="S",
     type=SECONDS,
-    help="At /demand, for autoscalers: what is due within S.",
+    help="At /demand, for autoscalers: include what is due within S.",
 )
-@click.option("--drain", metavar="S", type=SECONDS, default=60.0, help="To be done within S (60).")
-@click.option("--handling-seconds", metavar="S", type=SECONDS, help="Time of a handling.")
-@click.option("--worker-metrics", metavar="URL", multiple=True, help="A worker tells it.")
+@click.option("--drain", metavar="S", type=SECONDS, default=60.0, help="At /demand: finish the backlog within S (60).")
+@click.option("--handling-seconds", metavar="S", type=SECONDS, help="At /demand: how long a handling takes.")
+@click.option(
+    "--worker-metrics", metavar="URL", multiple=True, help="At /demand: read the handling time from a worker's metrics."
+)
 @click.option("--print-alerts", is_flag=True, help="Print the alerts for Prometheus, and exit.")
 @click.option("--print-dashboard", is_flag=True, help="Print the dashboard for Grafana, and exit.")
 def command(

@@ -114,14 +114,14 @@ class _Wanted:
 @click.option("--to-name", metavar="NAME", help="The name of the other queue.")
 @click.option("--to-url", metavar="URL", help="The server of the other queue.")
 @click.option("--from-codec", metavar="NAME", help="The codec of the values (Kryo5Codec).")
-@click.option("--to-codec", metavar="NAME", help="Write the values by this codec, such as JsonJacksonCodec.")
+@click.option("--to-codec", metavar="NAME", help="Write the values with this codec, such as JsonJacksonCodec.")
 @classes_option
 @click.option("--to-envelope", type=click.Choice(["legacy", "current", "lean"]), help="The form of the entries.")
 @click.option(
     "--to-partitions",
     metavar="N",
     type=BoundedNumber(int, 1, 1024, "a number of partitions"),
-    help="How many partitions the other queue has. 1: it has none.",
+    help="The number of partitions of the other queue; 1 for none.",
 )
 @click.option("--to-json", metavar="FILE", help="Take the items out of Redis, into a file of JSON lines.")
 @click.option(

@@ -20,7 +20,7 @@ _AMOUNT, _BYTES = Amount(), Amount(whole=True)
     help="""Estimate the Redis and the processes that a load needs. Needs no Redis.
 
     Amounts are numbers such as 5000, 5k or 10MB, and times are such as 90, 1h30m or 30d. docs/scaling.md says how the
-    figures were measured. The exit code is 1 where the given partitions or consumers do not carry the load.
+    figures were measured. The exit code is 1 if the given partitions or consumers cannot carry the load.
     """
 )
 @click.option("--rate", metavar="N", type=_AMOUNT, required=True, help="Items offered each second.")

@@ -87,7 +87,7 @@ def _is_silent(queue: Looked) -> bool:
 
 
 def nobody_consumes(sight: Sight) -> Iterator[Finding]:
-    """Where values are ready, a consumer takes them."""
+    """Ready values have a consumer that takes them."""
     for queue in _untaken(sight):
         if _owner_of_untaken(sight, queue) == "nobody-consumes" and not is_elsewhere(sight, queue):
             held = queue.figures.in_flight
@@ -104,7 +104,7 @@ def nobody_consumes(sight: Sight) -> Iterator[Finding]:
 
 
 def worker(sight: Sight) -> Iterator[Finding]:
-    """A worker of ours that is connected takes the values that are ready."""
+    """Connected workers take the values that are ready."""
     for queue in _untaken(sight):
         if _owner_of_untaken(sight, queue) != "worker":
             continue
@@ -152,7 +152,7 @@ def _of_stalled(queue: Looked, note: Mapping[str, Any], ready: str, evidence: Ma
 
 
 def ready_backlog(sight: Sight) -> Iterator[Finding]:
-    """Ready values are few, as consumers keep up."""
+    """Consumers keep up, so few values are ready."""
     owned = {queue.raw for queue in _untaken(sight) if _owner_of_untaken(sight, queue) != "ready-backlog"}
     for queue in sight.queues:
         is_owned = queue.raw in owned or is_elsewhere(sight, queue) or sight.has_letters_alone(queue)

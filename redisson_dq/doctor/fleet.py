@@ -50,7 +50,7 @@ def name_mapper(sight: Sight) -> Iterator[Finding]:
 
 
 def client_versions(sight: Sight) -> Iterator[Finding]:
-    """The clients of this library that are connected have one version, and it knows all that Redis holds."""
+    """All connected clients of this library have one version, which knows all forms in Redis."""
     versions: dict[str, set[str]] = {}
     for row in sight.clients:
         if row.version is not None and row.client is not None:

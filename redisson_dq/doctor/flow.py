@@ -74,7 +74,7 @@ def overdue(sight: Sight) -> Iterator[Finding]:
 
 
 def far_due(sight: Sight) -> Iterator[Finding]:
-    """No item waits for more than five years, as one does whose delay was given as a time of the calendar."""
+    """No item is due in more than five years, as if its delay were a time in epoch milliseconds."""
     for queue in sight.queues:
         count, last_ms = queue.sampled.far
         if not count:
@@ -139,7 +139,7 @@ def _due_entries(queue: Looked) -> list[Entry]:
 
 
 def nobody_moves(sight: Sight) -> Iterator[Finding]:
-    """Where items wait, a client is subscribed that moves them."""
+    """Each queue with waiting items has a subscribed client that moves them."""
     unknown = False
     for queue in sight.queues:
         figures = queue.figures

@@ -17,7 +17,7 @@ _LAG_S = 10
 
 
 def replication(sight: Sight) -> Iterator[Finding]:
-    """The server is a master that may be written to, and its replicas and its cluster are well."""
+    """The server is a writable master, and its replicas and its cluster are healthy."""
     for node, info in sight.infos:
         if "role" not in info:
             raise CannotRun(f"{node.name} reports nothing about its replication")
@@ -76,7 +76,7 @@ def _cluster(sight: Sight) -> Iterator[Finding]:
         if info.get("cluster_state") != "ok" or info.get("cluster_slots_fail", "0") != "0":
             yield server_problem(
                 check="replication",
-                text=f"{node.name} says that its cluster is not whole",
+                text=f"{node.name} reports that its cluster is incomplete",
                 evidence={
                     **{name: info.get(name) for name in ("cluster_state", "cluster_slots_ok", "cluster_slots_fail")},
                     "server": node.name,

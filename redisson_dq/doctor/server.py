@@ -38,7 +38,7 @@ _OF_LOGIN = {"username", "password", "credential_provider"} | {
 
 
 def connection(sight: Sight) -> Iterator[Finding]:
-    """Redis answers, and the URL names it as it is."""
+    """Redis answers, and the URL fits the kind of the server."""
     for node in sight.nodes:
         sight.ask("PING", node=node)
     if not sight.admin.is_cluster:

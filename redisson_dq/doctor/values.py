@@ -90,7 +90,7 @@ _FAILURES = 5
 
 
 def failing(sight: Sight) -> Iterator[Finding]:
-    """Handlers are done with a value at the first or second try, and live on."""
+    """Handlers finish a value at the first or second attempt, and do not crash."""
     for queue in sight.queues:
         values, failures, most, reason = queue.sampled.failing
         if failures < _FAILURES:
@@ -265,7 +265,7 @@ def _values(queue: Looked) -> list[bytes]:
 
 
 def codec(sight: Sight) -> Iterator[Finding]:
-    """The values of a queue are in one codec, the expected one where it is named, and in the form that it writes."""
+    """The values of a queue are in one codec, the expected one if given, in the form that it writes."""
     unknown = []
     for queue in sight.queues:
         values = _values(queue)

@@ -17,7 +17,9 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 def classes_option(function: _F) -> _F:
     """``--classes``: the function gets the files and modules as the tuple ``classes``."""
-    text = "A Python file or module that declares Java classes, as by generate-classes. It is run. May be repeated."
+    text = (
+        "A Python file or module that declares Java classes, as from generate-classes. It is executed. May be repeated."
+    )
     return click.option("--classes", metavar="FILE", multiple=True, help=text)(function)
 
 

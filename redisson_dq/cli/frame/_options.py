@@ -87,7 +87,7 @@ class Server:
         return client
 
 
-def server_choice(url_help: str = f"The server; else the one in the environment variable {_VARIABLE}.") -> _Decorator:
+def server_choice(url_help: str = f"The server (default: environment variable {_VARIABLE}).") -> _Decorator:
     """``--url`` and ``--redisson-config``, which the function gets as ``url`` and ``redisson_config``."""
 
     def decorate(function: _F) -> _F:
@@ -102,7 +102,7 @@ def server_choice(url_help: str = f"The server; else the one in the environment 
                     if named.left_out:
                         say(_WITHOUT_PASSWORD, error=True)
 
-        config_help = "A YAML or JSON file of Redisson's settings, instead."
+        config_help = "Use the server in this YAML or JSON file of Redisson's settings."
         made = click.option("--redisson-config", metavar="FILE", help=config_help)(checked)
         return cast(_F, click.option("--url", metavar="URL", help=url_help)(made))
 
@@ -160,7 +160,7 @@ def queues_argument(*, required: bool = True) -> _Decorator:
 def partitions_option(function: _F) -> _F:
     """``--partitions``, which the function gets as ``partitions``."""
     kind = BoundedNumber(int, 1, 1024, "a number of partitions")
-    text = "QUEUE has N partitions (default: looked for if it has no keys of its own)."
+    text = "QUEUE has N partitions (default: detected if it has no keys of its own)."
     return click.option("--partitions", metavar="N", type=kind, help=text)(function)
 
 

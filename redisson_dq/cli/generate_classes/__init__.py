@@ -29,7 +29,7 @@ __all__ = ["command"]
 @click.option(
     "--check",
     metavar="FILE",
-    help="Compare this module with the jar instead; 1 if it differs.",
+    help="Compare this module with the jar instead; exit with 1 if it differs.",
 )
 @click.option(
     "--subclasses",

@@ -92,7 +92,7 @@ def page_options(*, limit: int, most: int) -> Callable[[_F], _F]:
             return function(*args, page=PageChoice(filter=filter, limit=limit, after=after, look=look), **rest)
 
         number = BoundedNumber(int, 1, what="a number of items")
-        look = f"With --filter look at N items at most ({_MOST_LOOKED})."
+        look = f"With --filter, look at N items at most ({_MOST_LOOKED})."
         made: Any = click.option("--look", metavar="N", type=number, default=_MOST_LOOKED, help=look)(with_page)
         made = click.option("--after", metavar="CURSOR", help="Continue where the previous page ended.")(made)
         few = BoundedNumber(int, 1, most, "a number of items")

@@ -76,9 +76,9 @@ class _HowMuch(click.ParamType):  # type: ignore[type-arg] # generic only in new
 )
 @queue_argument
 @click.argument("id", metavar="[ID]", required=False)
-@click.option("--since", metavar="MOMENT", type=_When(), help="From then on.")
-@click.option("--until", metavar="MOMENT", type=_When(), help="Up to then.")
-@click.option("--what", metavar="EVENT", help="Only such events, as failed.")
+@click.option("--since", metavar="MOMENT", type=_When(), help="Only events from this time on.")
+@click.option("--until", metavar="MOMENT", type=_When(), help="Only events up to this time.")
+@click.option("--what", metavar="EVENT", help="Only events of this kind, such as failed.")
 @click.option(
     "--limit",
     metavar="N",

@@ -57,7 +57,7 @@ class _Listed:
 @click.command(
     help="""Show items of QUEUE, decoded.
 
-    They are ordered by due time, or as in the list. A filter looks like --filter 'order.id = 42 and late > 5m'.
+    Waiting items are in order of due time, others as in their list. An example: --filter 'order.id = 42 and late > 5m'.
     The last line names the cursor of the next page.
     """
 )

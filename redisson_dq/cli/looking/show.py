@@ -41,7 +41,7 @@ _MOST_BYTES = 16 << 20
 @click.command(
     help="""Show one item of QUEUE with its whole value, wherever it is.
 
-    ID is one that list shows, or the id of its offer.
+    ID is an id that list shows, or the id of the offer.
     """
 )
 @queue_argument

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command(help="Show all about QUEUEs: how much is where, what comes next, who moves it, which key is wrong.")
+@click.command(help="Show the state of QUEUEs: counts, next due times, movers, keys of a wrong type.")
 @queues_argument()
 @partitions_option
 @dead_letter_option

@@ -67,8 +67,8 @@ class _WatchedQueue:
 @click.command(
     help=f"""Watch QUEUEs, or the first {_MOST} of the server, until q or Ctrl-C.
 
-    The bars count the items that wait by their due times: {_SPANS.replace("|", ", ")}. A change is the number of values
-    each second by which a side grows or shrinks. p50 and p99 say how late overdue items are.
+    The bars count the items that wait by their due times: {_SPANS.replace("|", ", ")}.
+    A change is by how many values a second a side grows or shrinks. p50 and p99 say how late overdue items are.
     """
 )
 @queues_argument(required=False)

@@ -169,7 +169,7 @@ def _page(rows: Iterable[SeenItem], page: PageChoice, before: int, reader: Value
 def show_command(kind: AsideKind) -> click.Command:
     """The command ``show`` of one kind."""
 
-    @click.command("show", help=f"Show all about some {THINGS[kind]} of QUEUE.")
+    @click.command("show", help=f"Show the details of some {THINGS[kind]} of QUEUE.")
     @queue_argument
     @click.argument("ids", metavar="ID...", nargs=-1, required=True)
     @value_options

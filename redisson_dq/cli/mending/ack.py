@@ -31,7 +31,7 @@ __all__ = ["command"]
 def command(queue: str, choice: Choice, partitions: int | None, server: Server, **options: Any) -> int:
     """End leases of QUEUE for good, as their receiver would: nobody gets these values again.
 
-    This cannot be undone. It helps where the work is done, and its process cannot say so.
+    This cannot be undone. Use it if the work is done, but its process cannot confirm it.
 
     ID is the id of an offer, or the hex id of a lease, as `redisson-dq list QUEUE --state in-flight` shows it.
     """

@@ -30,7 +30,7 @@ __all__ = ["command"]
 @server_options
 @json_option
 def command(queue: str, choice: Choice, partitions: int | None, server: Server, **options: Any) -> int:
-    """Give values of QUEUE back that receivers hold, of a process that is gone or stands still.
+    """Give back values of QUEUE that a receiver holds whose process is gone or hangs.
 
     ID is the id of an offer, or the hex id of a lease, as `redisson-dq list QUEUE --state in-flight` shows it.
     """

@@ -55,8 +55,8 @@ class _Span(click.ParamType):  # type: ignore[type-arg] # generic only in new ve
 @click.command(short_help="Give waiting items another due time.")
 @queue_argument
 @choice_options
-@click.option("--to", metavar="MOMENT", type=_Moment(), help="This due time, such as 2026-11-25T09:00:00+01:00.")
-@click.option("--by", metavar="SPAN", type=_Span(), help="By how much later: 90, 5m, 2h, 1d; -5m for earlier.")
+@click.option("--to", metavar="MOMENT", type=_Moment(), help="The new due time, such as 2026-11-25T09:00:00+01:00.")
+@click.option("--by", metavar="SPAN", type=_Span(), help="Later by this much: 90, 5m, 2h, 1d; -5m is earlier.")
 @partitions_option
 @write_options(rate=True)
 @undo_options

@@ -45,9 +45,9 @@ _REASONS = {
 @server_options
 @json_option
 def command(file: Path, allow_other_server: bool, consent: Consent, server: Server, output: Output) -> int:
-    """Take the changes of another command back, by the undo FILE that it wrote.
+    """Undo the changes of another command, using the undo FILE that it wrote.
 
-    Each entry is put back if it is not there now. FILE notes each step, so the command may be called again.
+    Each entry is put back if it is not there now. FILE notes each step, so the command can be called again.
     """
     from redisson_dq.mending import MendedQueue, UndoFile, check_file, undo
 

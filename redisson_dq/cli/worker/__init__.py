@@ -26,7 +26,7 @@ _EPILOG = """\b
 exit codes:
   0   stopped by SIGTERM or SIGINT, or --check found nothing wrong, or warnings only
   1   the worker cannot be loaded, a dependency of a handler is missing, or --check found another problem
-  3   stopped, and a process had to be killed as it did not end within the grace; its values were handed back
+  3   stopped, but a process that did not end within the grace was killed; its values were handed back
   64  a usage error: an option, or the URL, cannot be used
   65  --check: a key of a queue holds another type
   69  --check: Redis cannot be reached
