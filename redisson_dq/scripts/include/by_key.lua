@@ -187,7 +187,7 @@ function by_keys.take_turns(limits, most, now_us, now_ms, none_comes)
         end
         table.insert(values, 1, value)
       end
-      in_parts('LPUSH', keys.ready, values)
+      in_parts(values, function(...) redis.call('LPUSH', keys.ready, ...) end)
       slots.called_up = slots.called_up + #values
       slots.next_ms = 0
     end
