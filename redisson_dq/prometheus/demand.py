@@ -26,7 +26,8 @@ _EVERY, _TIMEOUT = 10.0, 2.0
 @attrs.frozen(kw_only=True)
 class Demand:
     """The work of one queue. ``due`` is how many items are due soon. ``handling_seconds`` is how long one handling
-    takes, and ``slots`` how many handlings at a time finish all items in time. Both are None while unknown.
+    takes, and ``slots`` how many handlings at a time finish all items in time. Both are None while unknown, but no
+    items need 0 slots.
     """
 
     ready: int
@@ -46,7 +47,8 @@ class Demand:
             overdue=stats.overdue,
             due=due,
             handling_seconds=handling,
-            slots=None if handling is None else slots_for(items, handling, drain),
+            # Scalers take null for an error, and would not scale down to none.
+            slots=0 if not items else None if handling is None else slots_for(items, handling, drain),
         )
 
     @property

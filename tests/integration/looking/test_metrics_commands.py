@@ -14,7 +14,9 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import yaml
@@ -106,6 +108,25 @@ def test_the_exporter(url: str, client: Any, admin: Any) -> None:
         assert process.wait(PATIENCE) == 0
 
 
+def keda_reads(port: int, queue: str) -> float:
+    """What KEDA's metrics-api scaler reads with the trigger of the page, for this queue: a path of gjson, in which a
+    backslash takes the meaning of the next character, to a number. It takes null, and any other status, for an error.
+    """
+    text = (Path(__file__).parents[3] / "docs/how-to/kubernetes.md").read_text()
+    blocks = re.findall("```yaml\n(.*?)```", text, re.DOTALL)
+    [(trigger,)] = [yaml.safe_load(block)["spec"]["triggers"] for block in blocks if "metrics-api" in block]
+    at = trigger["metadata"]
+    assert int(at["targetValue"]) > 0
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}{urlsplit(at['url']).path}") as answer:
+        assert answer.status == 200
+        found = json.loads(answer.read())
+    location = at["valueLocation"].replace("reminders", re.sub(r"([^\w-])", r"\\\1", queue))
+    for name in re.findall(r"((?:[^.\\]|\\.)+)\.?", location):
+        found = found[re.sub(r"\\(.)", r"\1", name)]
+    assert isinstance(found, (int, float))
+    return found
+
+
 def test_the_work_of_the_next_seconds(url: str, client: Any) -> None:
     """With the handling times of a worker's port: 20 handlings of 0.5 s."""
     delayed, queue = client.delayed_queue("orders", transfer=False), client.blocking_queue("orders", transfer=False)
@@ -127,10 +148,12 @@ def test_the_work_of_the_next_seconds(url: str, client: Any) -> None:
         threading.Thread(target=worker.serve_forever, daemon=True).start()
         words = ("--due-within", "60", "--drain", "2", "--handling-seconds", "3")
         address = f"http://127.0.0.1:{worker.server_port}/metrics"
-        with exporter(url, "orders", "parts*", *words, "--worker-metrics", address) as (_, port):
+        with exporter(url, "orders", "parts*", "shop.mails", *words, "--worker-metrics", address) as (_, port):
             found = json.loads(urllib.request.urlopen(f"http://127.0.0.1:{port}/demand").read())["queues"]
             counts = {"items": 5, "ready": 1, "in_flight": 1, "overdue": 1, "due": 2}
             assert found["orders"] == {**counts, "handling_seconds": 0.5, "slots": 2}
+            assert keda_reads(port, "orders") == 2
+            assert keda_reads(port, "shop.mails") == 0
             assert (found["parts"]["items"], found["parts"]["handling_seconds"], found["parts"]["slots"]) == (9, 3, 14)
             assert sample(port, 'demand_slots{queue="parts"}') == 14
             assert sample(port, 'demand_items{queue="orders"}') == 5

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import heapq
 import random
+from datetime import datetime, timezone
 
 import pytest
 
-from redisson_dq.prometheus.demand import HandlingTimes, slots_for
+from redisson_dq.prometheus.demand import Demand, HandlingTimes, slots_for
+from redisson_dq.stats import QueueStats
 
 #: The interval of a scaler's requests and the start time of a pod, in seconds; the slots of a pod.
 ASKS, STARTS, SLOTS = 15, 40, 8
@@ -20,6 +22,13 @@ AT, ITEMS, DRAIN = 600, 10_000, 60
 )
 def test_the_slots_of_some_items(items: int, handling: float, slots: int) -> None:
     assert slots_for(items, handling, 60) == slots
+
+
+@pytest.mark.parametrize(("due", "slots"), [(0, 0), (5, None)])
+def test_no_items_need_no_slots_however_long_a_handling_takes(due: int, slots: int | None) -> None:
+    """An autoscaler takes unknown slots for an error, and would keep the pods that it has."""
+    stats = QueueStats(name="q", server_time=datetime.now(timezone.utc))
+    assert Demand.of(stats, due, None, 60).slots == slots
 
 
 def test_handling_times_that_no_worker_tells() -> None:
