@@ -41,6 +41,7 @@ _HEX = re.compile("[0-9a-f]{16}(?:[0-9a-f]{2}){0,2}")
 _OPEN = frozenset(
     ("offered", "rescheduled", "moved", "delivered", "failed", "returned", "lost", "parked", "redriven", "replaced")
 )
+_CLEARED = "cleared"
 
 
 def set_history(queue: OpenQueue[Any], keep: Kept | None) -> Request[None]:
@@ -117,9 +118,28 @@ class _EventsOf:
         self._entry = made[1] if made is not None else bytes.fromhex(id or "") if is_hex else b""
         self._digest = b""
         self._leases: set[bytes] = set()
+        self._last: tuple[_Noted, bool] | None = None
 
     def certainty(self, event: _Noted) -> bool | None:
-        """Whether the event is certainly of the item; None if it is not."""
+        """Whether the event is certainly of the item; None if it is not. Events come in their order."""
+        is_of_all = event.text(b"e") == _CLEARED and not self._is_any
+        certain = self._cleared(event) if is_of_all else self._certainty(event)
+        if certain is not None:
+            self._last = event, certain
+        return certain
+
+    def _cleared(self, event: _Noted) -> bool | None:
+        """Whether the item was among all that waited, or all that were ready, when these were cleared at once."""
+        last, certain = self._last or (None, False)
+        if last is None or last.text(b"e") not in _OPEN - {"delivered"}:
+            return None
+        due = last.text(b"d")
+        is_waiting = _is_number(due)
+        # Redisson moves items as well, and notes nothing.
+        is_ready = not is_waiting or int(due) <= event.time_ms
+        return certain if (is_ready if event.text(b"r") == "ready" else is_waiting) else None
+
+    def _certainty(self, event: _Noted) -> bool | None:
         if self._is_any:
             return True
         if self._key and event.key == self._key:

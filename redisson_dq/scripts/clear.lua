@@ -1,10 +1,10 @@
 -- Takes out all waiting items. Leases stay, and so do the names of ready items and of dead letters.
 -- Answers to: RDelayedQueue.clear(), since 3.10
--- KEYS: timeout, envelopes, records, leases, deliveries, histories, history_ends
--- ARGV: none
+-- KEYS: timeout, envelopes, records, leases, deliveries, histories, history_ends, settings, events
+-- ARGV: the process that calls
 -- RETURN: nothing
 -- COST: O(m + l log m), m waiting, l leases and values that were delivered before
--- INCLUDE: clock, find, unlearn, parts, need, named
+-- INCLUDE: clock, find, unlearn, parts, need, named, events
 local _, now_ms = server_time()
 local held = {}
 local leases = redis.call('ZRANGEBYSCORE', keys.leases, string.format('(%.0f', now_ms), '+inf', 'WITHSCORES')
@@ -60,6 +60,8 @@ for _, field in ipairs(fields) do
   end
 end
 redis.call('UNLINK', keys.envelopes, keys.timeout, keys.records)
+keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, ARGV[1])
+note_event('cleared', '', nil, nil, nil, nil, 'waiting')
 in_parts(held, function(...) redis.call('ZADD', keys.timeout, ...) end)
 in_parts(kept, function(...) redis.call('HSET', keys.records, ...) end)
 return 0

@@ -1,10 +1,10 @@
 -- Takes values that still wait out of the delayed queue, in offer order and then the lean ones in due order.
 -- Answers to: RDelayedQueue.poll() and poll(limit), since 3.10
--- KEYS: timeout, envelopes, quarantine, newer, records, leases, deliveries, histories, history_ends
--- ARGV: how many to take at most
+-- KEYS: timeout, envelopes, quarantine, newer, records, leases, deliveries, histories, history_ends, settings, events
+-- ARGV: how many to take at most, the process that calls
 -- RETURN: the values, how many members were set aside
 -- COST: O(n log m), n taken, m waiting
--- INCLUDE: taken, unlearn, need, first_write, by_due
+-- INCLUDE: taken, unlearn, need, first_write, by_due, clock, events
 
 -- Fails on a wrong type before anything is written.
 check_known()
@@ -15,8 +15,17 @@ local recorded = redis.call('HLEN', keys.records) > 0
 
 need(TAKING, {'LPOP', 'ZCARD', 'ZCOUNT', 'ZRANGE'})
 change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)
+local history = redis.pcall('HGET', keys.settings, 'history')
+if type(history) == 'string' then
+  local _, now_ms = server_time()
+  keep_events(history, now_ms, ARGV[2])
+end
 local values, aside = {}, 0
 local function take(member)
+  local noted, id = unwrap(member)
+  if events_kept and noted then
+    note_event('taken', id, parsed(redis.call('HGET', keys.deliveries, id)), noted)
+  end
   local value, quarantined = taken(member, recorded)
   values[#values + 1] = value
   aside = aside + quarantined

@@ -1,13 +1,15 @@
 -- Takes ready values out: some or all that equal one, all that equal one of some or none of them, those beyond two indexes,
 -- or all. Items with an id that go are forgotten, so that they may be offered again.
 -- Answers to: RQueue.remove(Object), removeAll(Collection), retainAll(Collection), trim(int, int), clear(), delete(), since 1.0
--- KEYS: ready, arrivals, capacity, timeout, records, forget, leases, deliveries, histories, history_ends
--- ARGV: "all", "others", "some", "trim", "clear", "delete" or "unlink"; for how many ms outcomes are remembered; the values, or of "some" how many as LREM takes it and the value, or the first and the last index, or of "delete" and "unlink" "bounded" for the capacity too
+-- KEYS: ready, arrivals, capacity, timeout, records, forget, leases, deliveries, histories, history_ends, settings, events
+-- ARGV: "all", "others", "some", "trim", "clear", "delete" or "unlink"; for how many ms outcomes are remembered; the values, or of "some" how many as LREM takes it and the value, or the first and the last index, or of "delete" and "unlink" "bounded" for the capacity too; last the process that calls
 -- RETURN: how many were taken out; of "clear", "delete" and "unlink" how many keys were there
 -- COST: O(n), n ready; O(n k) to take k values out; O(h log m) more to clear where items have ids, h of them, m waiting
 -- INCLUDE: clock, values, need, take_away, capacity_note
+local who = table.remove(ARGV)
 local which, remember_ms = ARGV[1], tonumber(ARGV[2])
 local _, now_ms = server_time()
+keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
 if which == 'clear' or which == 'delete' or which == 'unlink' then
   local names = {keys.ready, keys.arrivals, ARGV[3] == 'bounded' and keys.capacity or nil}
   local count
@@ -20,6 +22,7 @@ if which == 'clear' or which == 'delete' or which == 'unlink' then
   if ARGV[3] == 'bounded' then
     forget_capacity(keys.capacity)
   end
+  note_event('cleared', '', nil, nil, nil, nil, 'ready')
   pcall(function()
     if begin_taking_away() then
       all_taken_away(remember_ms, now_ms)

@@ -1,6 +1,6 @@
 -- Forgets the ids of ready items whose values somebody takes away: they were not delivered, so they may be offered again.
--- KEYS: timeout, records, forget, leases, deliveries, histories, history_ends
--- INCLUDE: history, unlearn, find, named, records, bury, remember, digest, delivery_record, need
+-- KEYS: timeout, records, forget, leases, deliveries, histories, history_ends, settings, events
+-- INCLUDE: history, unlearn, find, named, records, bury, remember, digest, delivery_record, need, events
 local TAKING_AWAY = {'EXISTS', 'HDEL', 'HGET', 'HSET', 'PEXPIRE', 'PTTL', 'ZADD', 'ZRANGEBYLEX', 'ZREM', 'ZSCORE'}
 -- How far a clock may be ahead, and a transfer early.
 local AHEAD_MS = 2000
@@ -36,6 +36,7 @@ local function taken_away(value, count, remember_ms, now_ms)
     if not d then
       return
     end
+    note_event('removed', '', d)
     forget_item(d, remember_ms, now_ms)
   end
 end

@@ -104,6 +104,47 @@ def test_an_item_that_nobody_delivered_was_taken(kept: Any, queue: Any, admin: A
     assert words(kept.history("order-71", what="gone")) == ["gone"]
 
 
+def test_what_was_cleared_at_once(kept: Any, queue: Any) -> None:
+    kept.offer_all([("held", 0), ("ready", 0)])
+    held = receive(queue)
+    kept.offer("a", 0.01, id="ready")
+    eventually(lambda: words(kept.history("ready")) == ["offered", "moved"])
+    item = kept.offer("b", 3600, id="waiting")
+    other = kept.offer("c", 3600)
+    kept.clear()
+    queue.clear()
+    held.ack()
+    assert words(kept.history("ready")) == ["offered", "moved", "cleared"]
+    assert words(kept.history(item.id)) == words(kept.history(other.id)) == ["offered", "cleared"]
+    assert [(event.what, event.reason, event.id) for event in kept.history(what="cleared")] == [
+        ("cleared", "waiting", None),
+        ("cleared", "ready", None),
+    ]
+    assert words(kept.history())[-1] == "done"
+    # An id that comes again has a new life.
+    kept.offer("b", 3600, id="waiting")
+    assert words(kept.history("waiting")) == ["offered", "cleared", "offered"]
+
+
+@pytest.mark.parametrize("bounded", [False, True])
+def test_what_was_taken_away(client: Any, bounded: bool) -> None:
+    queue = client.bounded_blocking_queue("orders") if bounded else client.blocking_queue("orders")
+    if bounded:
+        queue.try_set_capacity(10)
+    delayed = client.delayed_queue("orders")
+    delayed.set_history(10)
+    for name in ("a", "b", "c"):
+        delayed.offer(name, 0, id=name)
+    eventually(lambda: queue.size() == 3)
+    queue.remove("a")
+    queue.retain_all(["c"])
+    queue.clear()
+    delayed.offer("d", 3600, id="d")
+    assert delayed.poll() == "d"
+    told = {name: words(delayed.history(name))[-1] for name in ("a", "b", "c", "d")}
+    assert told == {"a": "removed", "b": "removed", "c": "cleared", "d": "taken"}
+
+
 @pytest.mark.parametrize("how", ["cancel", "replace", "expire", "take_due", "remove"])
 def test_other_ends(kept: Any, how: str) -> None:
     if how == "expire":
