@@ -21,11 +21,11 @@ from tests.flavours import AsyncioFlavour
 from tests.proof.history import Call
 from tests.proof.recording import epoch_ms
 
-__all__: list[str] = []
+__all__ = ["NEARLY_OVER", "VISIBLE", "Workers"]
 
 # Seconds that a lease lasts, and those at its end in which another receiver may have the item already.
-_VISIBLE = 2.0
-_NEARLY_OVER = 0.5
+VISIBLE = 2.0
+NEARLY_OVER = 0.5
 
 
 class Leases(Load):
@@ -44,17 +44,17 @@ class Leases(Load):
     # -- receiving ---------------------------------------------------------------------------------------------------
 
     def _receive(self, rng: random.Random) -> None:
-        self._work([self.queue.receive(visibility_timeout=_VISIBLE)], rng)
+        self._work([self.queue.receive(visibility_timeout=VISIBLE)], rng)
 
     def _receive_many(self, rng: random.Random) -> None:
         timeout, limit = rng.uniform(0.1, 0.9), rng.choice((2, 10, 300))
         receive = self.queue.receive
-        self._work(self._within(timeout, lambda: receive(limit, timeout=timeout, visibility_timeout=_VISIBLE)), rng)
+        self._work(self._within(timeout, lambda: receive(limit, timeout=timeout, visibility_timeout=VISIBLE)), rng)
 
     def _short_receive(self, rng: random.Random) -> None:
         timeout = rng.choice((0.0, rng.uniform(0.001, 0.3)))
         receive = self.queue.receive
-        found = self._within(timeout, lambda: receive(timeout=timeout, visibility_timeout=_VISIBLE))
+        found = self._within(timeout, lambda: receive(timeout=timeout, visibility_timeout=VISIBLE))
         self._work([] if found is None else [found], rng)
 
     def _renewed(self, rng: random.Random) -> None:
@@ -80,7 +80,7 @@ class Leases(Load):
             with self._mutex:
                 before = self._held.get(name)
                 self._held[name] = each
-            if before is not None and not before.lost and before.remaining.total_seconds() > _NEARLY_OVER:
+            if before is not None and not before.lost and before.remaining.total_seconds() > NEARLY_OVER:
                 self.ledger.held_twice(name)
 
     def _end(self, delivery: Any) -> None:
@@ -135,7 +135,7 @@ class Leases(Load):
         ]
         try:
             if rng.random() < 0.3:
-                delivery.extend(_VISIBLE)
+                delivery.extend(VISIBLE)
             self._end(delivery)
             rng.choice(calls)()
         except ClosedError:
@@ -155,9 +155,9 @@ class AsyncioLeases(Leases, Asyncio):
         assert isinstance(self._flavour, AsyncioFlavour)
         receive = self.queue.inner.receive
         calls: list[Callable[[], Any]] = [
-            lambda: receive(10, timeout=0.2, visibility_timeout=_VISIBLE),
-            lambda: receive(10, timeout=5.0, visibility_timeout=_VISIBLE),
-            lambda: receive(10, timeout=0, visibility_timeout=_VISIBLE),
+            lambda: receive(10, timeout=0.2, visibility_timeout=VISIBLE),
+            lambda: receive(10, timeout=5.0, visibility_timeout=VISIBLE),
+            lambda: receive(10, timeout=0, visibility_timeout=VISIBLE),
         ]
         call, found = rng.choice(calls), []
 
@@ -173,6 +173,7 @@ class Workers(Load):
 
     rules = LEASED
     queue_options: ClassVar[dict[str, Any]] = {"delivery_limit": None}
+    handler_options: ClassVar[dict[str, Any]] = {}
 
     def start(self) -> None:
         self._chance = random.Random(self._rng.random())
@@ -182,8 +183,9 @@ class Workers(Load):
         self._began = time.monotonic_ns()
         # By lease: the call that ends it.
         self._ending: dict[str, Call] = {}
-        self._worker = self._flavour.worker(self.client, visibility_timeout=_VISIBLE)
-        self._worker.handler(self.queue_name, concurrency=4, retry=Retry(limit=None, backoff=0.05))(self._handle)
+        self._worker = self._flavour.worker(self.client, visibility_timeout=VISIBLE)
+        retry = Retry(limit=None, backoff=0.05)
+        self._worker.handler(self.queue_name, concurrency=4, retry=retry, **self.handler_options)(self._handle)
         self._worker.on()(self._happened)
         self._worker.start()
 

@@ -18,6 +18,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any, ClassVar
 
 from redisson_dq import partition_names
+from redisson_dq.codecs import Codec
 from redisson_dq.errors import ClosedError, NoThreadError, RedisConnectionError, RedisReplyError, RedissonDQError
 from tests.faults.awaits import cancelled_at
 from tests.faults.ledger import Ledger
@@ -46,6 +47,8 @@ class Load:
     #: A load that has taken so many items counts as running.
     warm: ClassVar[int] = 30
     queue_options: ClassVar[dict[str, Any]] = {}
+    #: None: the world's.
+    codec: Codec[Any] | None = None
     #: How many take beside its consumers.
     others: ClassVar[int] = 0
     #: Steps that wait without a timeout, so they never give up.
@@ -76,7 +79,7 @@ class Load:
         return time.time() - self.ledger.last_taken > 0.3
 
     def start(self) -> None:
-        self.client = self._world.connect(self._flavour)
+        self.client = self._world.connect(self._flavour, self.codec)
         options = {} if self.partitions is None else {"partitions": self.partitions}
         self.queue = self._recorded(self.client.blocking_queue(self.queue_name, **options, **self.queue_options))
         self.delayed = self._recorded(self.client.delayed_queue(self.queue_name, lean=self.lean, **options))

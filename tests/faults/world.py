@@ -15,7 +15,7 @@ from typing import Any
 
 import redis
 
-from redisson_dq.codecs import StringCodec
+from redisson_dq.codecs import Codec, StringCodec
 from redisson_dq.embedded import EmbeddedServer, ServerProgram
 from redisson_dq.errors import EnvelopeError
 from redisson_dq.wire.envelope import unwrap
@@ -101,8 +101,8 @@ class World:
 
     # -- for loads ---------------------------------------------------------------------------------------------------
 
-    def connect(self, flavour: Flavour) -> Any:
-        return flavour.connect(self.gate.url, codec=StringCodec(), probe_interval=2)
+    def connect(self, flavour: Flavour, codec: Codec[Any] | None = None) -> Any:
+        return flavour.connect(self.gate.url, codec=codec or StringCodec(), probe_interval=2)
 
     @property
     def way(self) -> dict[str, Any]:
@@ -316,9 +316,9 @@ class NamedWorld(World):
     def admin(self) -> Any:
         return self.admins[self.master]
 
-    def connect(self, flavour: Flavour) -> Any:
+    def connect(self, flavour: Flavour, codec: Codec[Any] | None = None) -> Any:
         options = {"credential_provider": self.credentials}
-        return flavour.client(self.gate.url, redis_options=options, codec=StringCodec(), probe_interval=2)
+        return flavour.client(self.gate.url, redis_options=options, codec=codec or StringCodec(), probe_interval=2)
 
     def refuses(self, error: Exception) -> bool:
         return "refused the login" in str(error)
@@ -353,8 +353,8 @@ class ClusterWorld(World):
         self.admins = list(self.cluster.admins)
         self.by_hand: list[LostReply] = []
 
-    def connect(self, flavour: Flavour) -> Any:
-        return flavour.cluster(self.cluster.url, codec=StringCodec(), probe_interval=2)
+    def connect(self, flavour: Flavour, codec: Codec[Any] | None = None) -> Any:
+        return flavour.cluster(self.cluster.url, codec=codec or StringCodec(), probe_interval=2)
 
     @property
     def way(self) -> dict[str, Any]:
@@ -419,8 +419,8 @@ class SentinelWorld(World):
         eventually(self._sentinel_knows_both)
         self.by_hand: list[LostReply] = []
 
-    def connect(self, flavour: Flavour) -> Any:
-        return flavour.sentinel(self.sentinel_port, "main", codec=StringCodec(), probe_interval=2)
+    def connect(self, flavour: Flavour, codec: Codec[Any] | None = None) -> Any:
+        return flavour.sentinel(self.sentinel_port, "main", codec=codec or StringCodec(), probe_interval=2)
 
     @property
     def way(self) -> dict[str, Any]:
