@@ -141,13 +141,6 @@ MUTATIONS = [
         "tests/integration/workers/test_worker_acks_along.py::test_what_is_done_of_a_batch_is_acked_while_on_failed_runs",
     ),
     Mutation(
-        "worker: the connection of a queue that it has left stays open",
-        "redisson_dq/_async/worker/fetching.py",
-        "receiver.stand_down()",
-        "pass",
-        "tests/integration/workers/test_worker_waits.py::test_queues_that_a_worker_leaves",
-    ),
-    Mutation(
         "worker: a slot that another queue frees wakes nobody",
         "redisson_dq/_async/worker/queues.py",
         "self._dirty.update(dict.fromkeys(self.waits) if self._is_alone else self._unmet)",
@@ -160,13 +153,6 @@ MUTATIONS = [
         "has_slot=free is None or len(came) < free",
         "has_slot=True",
         "tests/integration/workers/test_worker_many_queues.py::test_a_value_that_finds_no_slot_goes_back_to_its_place",
-    ),
-    Mutation(
-        "worker: the thread that outlasts an outage never leaves",
-        "redisson_dq/waits/engine.py",
-        "elif self.by_callers:",
-        "elif False:",
-        "tests/integration/workers/test_worker_waits.py::test_no_other_thread_is_woken_for_a_value",
     ),
     Mutation(
         "engine: a subscription during a transfer is ignored",
@@ -411,7 +397,7 @@ MUTATIONS = [
         "redisson_dq/waits/engine.py",
         "another command was sent.\n        self.line.broke()",
         "another command was sent.",
-        "tests/unit/waits/test_wait_engine.py::test_a_stand_in_whose_command_fails_leaves_the_failure_to_a_background_task",
+        "tests/unit/waits/test_wait_engine.py::test_no_caller_hears_that_nothing_is_there_from_a_command_that_failed",
     ),
     Mutation(
         "receiving: a pump finds out by itself that a look could not reach its source",

@@ -4,9 +4,9 @@
 threads and one for asyncio carries the steps out (``_async/receiving/pump.py``). It resumes the generator under the
 mutex of the line. So what is between two ``yield`` happens at once for everybody else.
 
-Who runs it is the *pumper*: a background task, or a caller that does its work while it waits (a *stand-in*). There is
-one at a time, and nobody else reads on the connection. Callers, other tasks and the unblocker call the methods of the
-last section, under the same mutex. They start a pumper, ring its bell, or end the blocking command that it is in.
+The *pumper* runs it, a background task. There is one at a time, and nobody else reads on the connection. Callers, other
+tasks and the unblocker call the methods of the last section, under the same mutex. They start a pumper, ring its bell,
+or end the blocking command that it is in.
 
 Three promises:
 
@@ -77,14 +77,13 @@ class WaitEngine(Taking):
         self.is_idle = False
         # Whether it waits for its bell.
         self._listens = False
-        self._caller_pumps = False
         #: When the pumper has chosen its work last.
         self.chose = 0.0
 
     # -- the pumper --------------------------------------------------------------------------------------------------
 
-    def run(self, caller: Waiter | None = None) -> Steps:
-        """Pumps until there is nothing to do; ``caller``: until it has its answer. Values go back before all else."""
+    def run(self) -> Steps:
+        """Pumps until there is nothing to do. Values go back before all else."""
         line, debts, backs = self.line, self.debts, self.backs
         # The bell has not rung for a long time. Other pumps serve the callers that still wait.
         has_lingered = False
@@ -107,10 +106,6 @@ class WaitEngine(Taking):
             )
             has_work = owes or returns or (is_unserved and not has_lingered)
             try:
-                if caller is not None and (caller.answer.filled or returns or not is_connected):
-                    # A background task does whatever may take long.
-                    self._hand_over(has_work or line.closed)
-                    return
                 if returns:
                     if (yield Do.PUT_BACK):
                         self._answered()
@@ -123,20 +118,16 @@ class WaitEngine(Taking):
                         self._drop()
                         return
                 elif has_work and is_connected:
-                    yield from self._take(caller, owes=owes)
+                    yield from self._take(owes=owes)
                 elif has_work:
                     self._round_trip = yield Do.CONNECT
-                elif self.by_callers:
-                    if self._leaves():
-                        self._rests()
-                        return
                 else:
                     if self.trouble is not None:
                         self._rests()
                     has_lingered = not (yield from self._idle())
                     continue
             except Exception as error:
-                yield from self._failed(error, caller)
+                yield from self._failed(error)
             has_lingered = False
 
     def _idle(self) -> Generator[WaitStep, Any, bool]:
@@ -153,27 +144,12 @@ class WaitEngine(Taking):
             self.line.admit(rung)
         return rung is not None
 
-    def _hand_over(self, has_work: bool) -> None:
-        """The caller pumps no more."""
-        self.is_running = self._caller_pumps = False
-        if has_work or self.bell.qsize():
-            self._begin()
-        else:
-            self._rests()
-
     def _leaves(self) -> bool:
         """Puts the pumper to rest. False where somebody came who still found it here."""
         # In this order: a caller rings first, and then looks whether somebody pumps.
         self.is_running = False
-        if not self.bell.qsize():
-            self._caller_pumps = False
-            return True
-        if self._caller_pumps:
-            self._caller_pumps = False
-            self._begin()
-            return True
-        self.is_running = True
-        return False
+        self.is_running = self.bell.qsize() > 0
+        return not self.is_running
 
     def _rests(self) -> None:
         """The connection rests, and nobody needs a command. It has shown no trouble, unless Redis had refused."""
@@ -186,8 +162,8 @@ class WaitEngine(Taking):
 
     # -- failures, and the end ---------------------------------------------------------------------------------------
 
-    def _failed(self, error: BaseException, caller: Waiter | None) -> Steps:
-        """Gives the connection up. A background task asks Redis for the cause, and outlasts it or fails the callers."""
+    def _failed(self, error: BaseException) -> Steps:
+        """Gives the connection up. Asks Redis for the cause, and outlasts it or fails the callers."""
         cause = error.error if isinstance(error, StepFailed) else error
         logger.debug("queue %r: a wait broke: %r", self.source.key, cause)
         # No caller gets "nothing is there" for an answer before another command was sent.
@@ -195,8 +171,6 @@ class WaitEngine(Taking):
         self._drop()
         with contextlib.suppress(StepFailed):
             yield Do.DISCONNECT
-        if caller is not None:
-            return
         while True:
             try:
                 reason, is_refusal = yield Diagnose(cause)
@@ -267,20 +241,6 @@ class WaitEngine(Taking):
     def _begin(self) -> None:
         self.is_running = True
         self.start()
-
-    def stand_in(self) -> bool:
-        """Lets a caller pump from now on. False where somebody else pumps, or no connection is there."""
-        self.by_callers = True
-        if self.is_running or self.connection is None:
-            return False
-        self.is_running = self._caller_pumps = True
-        return True
-
-    def stand_down(self) -> None:
-        """Callers do not pump any more. The connection goes when nobody has waited for a while."""
-        if self.by_callers and not self._caller_pumps:
-            self.by_callers = False
-            self.stir(ends=False)
 
     def met(self, trouble: RedisConnectionError) -> None:
         """Others could not reach its source. Does nothing where it is busy, and finds out by itself."""

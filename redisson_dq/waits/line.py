@@ -2,7 +2,7 @@
 
 A caller puts its :class:`Waiter` into the inbox of the line. It says when its time is over. It keeps the values that it
 was given. Each of the three is one step that no signal handler can split. A pumper does everything else, under the
-mutex of the :class:`Line`. That is a background task, which nothing interrupts, or a caller that is a stand-in.
+mutex of the :class:`Line`. That is a background task, which nothing interrupts.
 
 A caller may vanish at any moment: cancelled, interrupted, interrupted again while it cleans up. It holds a
 :class:`Lifeline`, to which the background tasks have a weak reference. A lifeline that is dropped without ``keep()`` is
@@ -155,7 +155,7 @@ class Line:
     """Callers of one receiver. The caller that has waited longest is served first."""
 
     def __init__(self, name: str, inbox: Entrance, mutex: AbstractContextManager[Any]) -> None:
-        """``mutex`` guards everything but ``inbox``, and the fields of the pumps. Callers take it only as stand-ins."""
+        """``mutex`` guards everything but ``inbox``, and the fields of the pumps. No caller takes it."""
         self.name = name
         self.inbox = inbox
         self.mutex = mutex

@@ -6,6 +6,7 @@ Where nothing came it ends without values, and the pumper chooses its next work.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import math
 from collections.abc import Callable, Generator
@@ -14,7 +15,7 @@ from typing import Any, Final, Protocol
 from redisson_dq.errors import RedisConnectionError
 from redisson_dq.scheduling.pauses import Pauses
 from redisson_dq.waits.debts import Debts
-from redisson_dq.waits.line import SOON, WAKE, Entrance, Line, Waiter
+from redisson_dq.waits.line import SOON, WAKE, Entrance, Line
 from redisson_dq.waits.steps import (
     Ask,
     Behind,
@@ -38,7 +39,7 @@ logger = logging.getLogger("redisson_dq")
 
 # The server ends a pop this much before the caller's time is over. So the pop has ended when the caller checks.
 _HEAD_START: Final = 0.0015
-# A stand-in does not look again within this many seconds of a reply that left nothing.
+# The pumper does not look again within this many seconds of a reply that left nothing.
 _EMPTY: Final = 0.005
 # A pop that took at most this much longer than a round trip did not wait. There was a value, and there may be more.
 _AT_ONCE: Final = 0.001
@@ -92,8 +93,6 @@ class Taking:
         self.blocked: Block | None = None
         #: The number of the last one.
         self.number = 0
-        #: Whether callers pump when they can. A background task then has nobody to stay for.
-        self.by_callers = False
         #: Why nothing can be taken just now.
         self.trouble: RedisConnectionError | None = None
         # Whether Redis has answered then, and refused for a while. A new connection to it shows nothing.
@@ -115,7 +114,7 @@ class Taking:
         #: Whether Redis had no memory for the last command that would have blocked.
         self.is_full = False
 
-    def _take(self, caller: Waiter | None, *, owes: bool) -> Steps:
+    def _take(self, *, owes: bool) -> Steps:
         """Takes once for all callers that wait: what is ready, or what comes while somebody waits.
 
         ``owes``: a debt is left.
@@ -124,11 +123,11 @@ class Taking:
         failure: Exception | None = None
         try:
             if self._looks or owes:
-                values = yield from self._look(knows=caller is not None and self.was_just_emptied())
+                values = yield from self._look()
                 if not values and not self._may_block(is_unsure=self.trouble is not None):
                     return
             if not values:
-                values = yield from self._block(caller)
+                values = yield from self._block()
         except _Saved as error:
             values, failure = error.values, error.error
         if not values:
@@ -149,9 +148,8 @@ class Taking:
             self.line.broke()
             self._drop()
             yield Do.DISCONNECT
-        if not self.by_callers:
-            # The callers that were given values may be back in line already.
-            yield Do.GIVE_WAY
+        # The callers that were given values may be back in line already.
+        yield Do.GIVE_WAY
 
     def _give(self, values: list[Taken]) -> None:
         """Hands out values. Those that nobody waits for go back."""
@@ -168,16 +166,13 @@ class Taking:
         if self.bell is not self.line.inbox:
             self.line.inbox.put(WAKE)
 
-    def _look(self, *, knows: bool = False) -> Generator[WaitStep, Any, list[Taken]]:
-        """Takes the values that are ready, without blocking, for all callers that wait. It also pays a debt.
-
-        ``knows``: nothing is ready.
-        """
+    def _look(self) -> Generator[WaitStep, Any, list[Taken]]:
+        """Takes the values that are ready, without blocking, for all callers that wait. It also pays a debt."""
         line, debts = self.line, self.debts
         count, request = line.claim(self._clock()), debts.first
         is_new = request is None
         try:
-            if request is None and (debts.look or (count and not knows)):
+            if request is None and (debts.look or (count and self._clock() - self._emptied >= _EMPTY)):
                 request = self.source.look(count)
                 self._looks = request is not None or not count
             if request is None:
@@ -213,7 +208,7 @@ class Taking:
         debts.paid(request)
         return values
 
-    def _block(self, caller: Waiter | None) -> Generator[WaitStep, Any, list[Taken]]:
+    def _block(self) -> Generator[WaitStep, Any, list[Taken]]:
         """Waits in Redis. Returns the values that came, without any where others have to go first.
 
         Redis does not report that a command has begun to block. So after a trouble a command comes first that does not
@@ -247,7 +242,7 @@ class Taking:
                 if refusal is not None and not values:
                     if not (refusal.is_full and self._sets_aside):
                         raise refusal
-                    yield from self._rest(refusal, caller)
+                    yield from self._rest(refusal)
                     return []
                 if reply is not None:
                     self._round_trip = min(self._round_trip, took)
@@ -333,7 +328,7 @@ class Taking:
         finally:
             line.unclaim(count)
 
-    def _rest(self, refusal: StepRefused, caller: Waiter | None) -> Steps:
+    def _rest(self, refusal: StepRefused) -> Steps:
         """Waits: a full server refuses a blocking command that would move a value. It refuses no look."""
         self._answered()
         self.is_full = self._has_rested = True
@@ -341,11 +336,8 @@ class Taking:
         self.line.broke()
         seconds = self._when_full.next()
         logger.debug("queue %r: waiting again in %.2f s: %s", self.source.key, seconds, refusal.error)
-        try:
+        with contextlib.suppress(StepFailed):
             yield Pause(seconds, refusal.error, is_trouble=False)
-        except StepFailed:
-            if caller is not None:
-                raise
 
     def admit(self) -> bool:
         """Takes callers into the line, where no other background task does. Returns whether the bell rang."""
@@ -358,10 +350,6 @@ class Taking:
         return rang
 
     # -- inside ------------------------------------------------------------------------------------------------------
-
-    def was_just_emptied(self) -> bool:
-        """Whether a reply has just left nothing, and nothing is owed."""
-        return not self.debts and self._clock() - self._emptied < _EMPTY
 
     def _answered(self) -> None:
         """Redis has carried something out."""

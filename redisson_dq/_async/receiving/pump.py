@@ -4,8 +4,7 @@ Receivers, other tasks and the unblocker call it. ``waits/engine.py`` decides wh
 the other, which are carried out here.
 
 The reply to a blocking command is a value that exists nowhere else any more. So nothing that may be interrupted reads
-it. A background task reads it, and hands it to the caller that has waited longest. A worker may do so itself, as a
-stand-in.
+it. A background task reads it, and hands it to the caller that has waited longest.
 """
 
 from __future__ import annotations
@@ -143,7 +142,6 @@ class Pump:
         self.answer_expired = engine.answer_expired
         self.met = engine.met
         self.end = engine.end
-        self.stand_down = engine.stand_down
 
     # -- triggers, under the mutex -----------------------------------------------------------------------------------
 
@@ -167,17 +165,6 @@ class Pump:
             self.engine.stir(ends=True)
 
     # -- triggers, not under the mutex -------------------------------------------------------------------------------
-
-    async def stand_in(self, waiter: Waiter) -> None:
-        """Pumps until this caller has its answer. So nobody has to be woken for it.
-
-        Does nothing where somebody else pumps. When the caller is cancelled, a background task asks again for the
-        values of the reply. No signal handler may interrupt the caller.
-        """
-        with self._line.mutex:
-            if not self.engine.stand_in():
-                return
-        await self._pump(waiter)
 
     async def end_in_time(self) -> None:
         """Ends a blocking command when the last caller's time is over.
@@ -241,21 +228,19 @@ class Pump:
     def _start(self) -> None:
         self._task = self._beginner.begin(self._pump, f"redisson_dq-receiver-{self.source.key}")
 
-    async def _pump(self, caller: Waiter | None = None) -> None:
-        """Carries out one step after the other. ``caller`` is a stand-in."""
+    async def _pump(self) -> None:
+        """Carries out one step after the other."""
         engine, carry_out, outage = self.engine, self._steps, self._outage
-        steps = engine.run(caller)
+        steps = engine.run()
         go_on, outcome = steps.send, None
-        cancelled: BaseException | None = None
         while True:
             with self._line.mutex:
                 try:
                     step = go_on(outcome)
                 except StopIteration:
-                    if caller is None:
-                        # The next pumper, which may begin from here on, reports its troubles under the same name.
-                        outage.gave_up(self._part)
-                        self._tries.forget(self._part)
+                    # The next pumper, which may begin from here on, reports its troubles under the same name.
+                    outage.gave_up(self._part)
+                    self._tries.forget(self._part)
                     break
             if engine.has_answered:
                 # Not under the mutex: it is reported to observers.
@@ -271,11 +256,7 @@ class Pump:
                 outcome = StepRefused(error, passes=is_passing(error), is_full=is_out_of_memory(error))
             except (Exception, AsyncCancelled) as error:
                 go_on, outcome = steps.throw, StepFailed(error)
-                if caller is not None and isinstance(error, AsyncCancelled):
-                    cancelled = error
         await self._disconnect()
-        if cancelled is not None:
-            raise cancelled
 
     def unblockable(self) -> tuple[Dedicated, int, float] | None:
         """The command that the unblocker still has to end."""

@@ -46,8 +46,7 @@ class Receiver:
     """Takes from one source for all local callers, over one connection.
 
     The methods of the first section are for callers. They hand their work to background tasks by notices, so an
-    interruption at any point does no harm. ``receive`` also sends commands for a caller that is a stand-in. Background
-    tasks run all other methods.
+    interruption at any point does no harm. Background tasks run all other methods.
     """
 
     def __init__(
@@ -84,14 +83,11 @@ class Receiver:
 
     # -- for callers -------------------------------------------------------------------------------------------------
 
-    async def receive(
-        self, timeout: float | None, limit: int = 1, lifeline: Lifeline | None = None, *, stands_in: bool = False
-    ) -> list[Taken]:
+    async def receive(self, timeout: float | None, limit: int = 1, lifeline: Lifeline | None = None) -> list[Taken]:
         """From one value to ``limit`` of them, or none after ``timeout`` seconds.
 
         A caller with a ``lifeline`` has the values once it has called ``keep()``. When the lifeline is dropped before,
-        they go back. A caller that ``stands_in`` does the work of the background task meanwhile. Only one without a
-        timeout may do that, in no thread that runs signal handlers, and where a lost reply can be asked for again.
+        they go back.
 
         Raises ClosedError when the client or the last handle is closed meanwhile, WrongTypeError and RedisReplyError as
         Redis does. Raises RedisConnectionError when the time is over and Redis was not reachable.
@@ -101,15 +97,12 @@ class Receiver:
         answer: AsyncPromise[Answer] = AsyncPromise(self._clock)
         waiter = Waiter(limit, deadline, answer, self._notices.put, self)
         waiter.farewell = Farewell(mine, waiter)
-        if not stands_in:
-            self._connections.try_at_once()
+        self._connections.try_at_once()
         try:
             mine.waiter = waiter
             self._inbox.put(waiter)
             if self.line.closed or mine.is_withdrawn:
                 raise ClosedError(f"queue {self.line.name!r}: the handle is closed")
-            if stands_in and len(self._pumps) == 1:
-                await self.pump.stand_in(waiter)
             # Nearly all have one source, and are spared a call.
             is_attended = self.pump.is_attended if len(self._pumps) == 1 else self._is_attended
             if not is_attended and not waiter.answer.filled:
@@ -163,10 +156,6 @@ class Receiver:
         Its values are for the first caller in line. Without one they go back.
         """
         self._notices.put(partial(self._recover, request))
-
-    def stand_down(self) -> None:
-        """Notes that no stand-in does the work of the background task any more."""
-        self._notices.put(self._stand_down)
 
     def withdraw(self, lifeline: Lifeline) -> None:
         """Ends the wait of one caller with ClosedError, unless it has been answered already.
@@ -313,11 +302,6 @@ class Receiver:
         left = self.line.give(values)
         for pump in self._pumps.values():
             pump.put_away([taken for taken in left if taken.key in pump.source.keys])
-
-    async def _stand_down(self) -> None:
-        with self.line.mutex:
-            for pump in self._pumps.values():
-                pump.stand_down()
 
     async def _withdraw(self, waiter: Waiter) -> None:
         with self.line.mutex:

@@ -19,7 +19,7 @@ from redisson_dq._async.receiving.put_backs import PutBacks
 from redisson_dq._redis import is_denied, is_out_of_memory, is_passing, passes, refusal_of, translate
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.waits.debts import Debts
-from redisson_dq.waits.line import Line, Waiter
+from redisson_dq.waits.line import Line
 from redisson_dq.waits.rotation import Rotation, Stock, needs_sizes, share_out
 from redisson_dq.waits.watched import LATE, Calling, Refusal, State, WatchedSource
 from redisson_dq.wire.blocking import Source
@@ -73,12 +73,6 @@ class SharedPump(WatchedSource):
 
     def end(self) -> None:
         """Nobody waits any more. Redis may go on watching, which costs nothing until the next change."""
-
-    def stand_down(self) -> None:
-        """No caller does the work of a lookout."""
-
-    async def stand_in(self, waiter: Waiter) -> None:
-        """No caller does the work of a lookout."""
 
     async def end_in_time(self) -> None:
         """No command blocks."""

@@ -3,8 +3,7 @@
 A fetcher has one queue, or many. It goes in rounds: it looks which values are wanted, takes what is ready, and waits.
 :mod:`redisson_dq.working.queue_wait_table` decides for each queue when a wait begins and ends.
 
-* With one queue it waits itself. So the thread that reads a value from Redis runs its handler. While more values are
-  ready, one call ends leases and takes the next values (:class:`AcksAlong`).
+* With one queue, one call ends leases and takes the next values, while more are ready (:class:`AcksAlong`).
 * With many queues, a waiter is in line at each one that values are wanted of. So the number of queues costs neither
   threads nor rounds. Where the slots of a worker are limited over all queues, values may come to more waiters at a time
   than there are slots. Those that find none go back to the head of their queue, as if they had never come. Such a queue
@@ -42,8 +41,6 @@ logger = logging.getLogger("redisson_dq")
 
 # How many queues are asked in the first round trip of a look. Each further round trip asks several times as many.
 _FIRST, _TIMES = 1, 8
-# How long a wait that is to end may take to do so.
-_PATIENCE = 0.2
 # After a defect.
 _PAUSE = 1.0
 
@@ -94,8 +91,6 @@ class Fetcher:
         self._intakes: Sequence[Intake] = ()
         self._ends = False
         self._turns = Turns(pool, self._run, self._clock)
-        # The only queue, while this thread or task waits itself.
-        self._here: QueueWait | None = None
 
     # -- for the crew ------------------------------------------------------------------------------------------------
 
@@ -143,22 +138,13 @@ class Fetcher:
 
     def _notify(self, notice: _FetchTrigger) -> None:
         self._bell.put(notice)
-        if (here := self._here) is not None:
-            here.withdraw()
 
     async def has_ended(self) -> bool:
         """Waits until nothing more comes, after :meth:`end`. False while Redis has not answered."""
-        if not await self._turns.ended(_PATIENCE) and (here := self._here) is not None and here.receiver is not None:
-            # Redis hangs, and so does the thread or task that reads from it.
-            await here.receiver.hang_up()
         # A waiter leaves its line without Redis.
-        await self._turns.ended(None)
+        await self._turns.ended()
         # Values that came for waiters in leaving go back before the process may exit.
-        is_quiet = await self._runtime.receivers.quiet(list(self._queues.receivers))
-        if self._is_alone:
-            for receiver in self._queues.receivers:
-                receiver.stand_down()
-        return is_quiet
+        return await self._runtime.receivers.quiet(list(self._queues.receivers))
 
     # -- the fetcher's thread or task --------------------------------------------------------------------------------
 
@@ -202,10 +188,7 @@ class Fetcher:
         self._queues.review()
         if self._is_over or (self._queues.stocked and await self._look(handlings)):
             return
-        if (here := self._queues.entered) is not None:
-            await self._take_in(await self._wait_here(here), handlings)
-            return
-        self._sleeps = True
+        self._sleeps = not self._queues.takes_all
         try:
             for wait in self._queues.stocked.values():
                 wait.passes_on()
@@ -213,20 +196,6 @@ class Fetcher:
         finally:
             self._sleeps = False
         await self._take_in(event, handlings)
-
-    async def _wait_here(self, wait: QueueWait) -> WaitAnswer | None:
-        """Waits for the values of the only queue in this thread or task."""
-        # The place is set first: a change finds it and ends the wait, or is seen here.
-        self._here = wait
-        try:
-            if self._bell.count:
-                wait.withdraw()
-            return await wait.receive()
-        except AsyncFailure as error:
-            self._queues.broke(wait, error)
-            return None
-        finally:
-            self._here = None
 
     async def _take_in(self, event: _Event | None, handlings: list[AsyncPoolWork]) -> bool:
         """Handles this event, and all that came after it. Returns whether values came."""

@@ -122,11 +122,9 @@ class FetchedQueues:
         return min(self._assigner.wanted(wait.intake), MOST_AT_ONCE)
 
     @property
-    def entered(self) -> QueueWait | None:
-        """The only queue, where it is to be waited for."""
-        if not self._is_alone:
-            return None
-        return next((wait for wait in self.waits.values() if wait.table.state is State.WAITING), None)
+    def takes_all(self) -> bool:
+        """Whether a waiter is in line at the only queue. A slot that is free is no news to it then."""
+        return self._is_alone and any(wait.table.state is State.WAITING for wait in self.waits.values())
 
     async def ready(self, names: Sequence[str]) -> Sequence[str]:
         """Those of these queues whose lists are not empty."""
@@ -149,8 +147,7 @@ class FetchedQueues:
         for do in wait.table.happened(trigger):
             if do is Do.ENTER:
                 wait.begin(1 if self._is_limited else wanted)
-                if not self._is_alone:
-                    wait.enter(self._put)
+                wait.enter(self._put)
                 if wait.receiver is not None:
                     self.receivers.add(wait.receiver)
             elif do is Do.WITHDRAW:

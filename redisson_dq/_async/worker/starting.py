@@ -63,8 +63,8 @@ class Turns:
         self._last = _Turn.ENDED
         self._changed.on()
 
-    async def ended(self, timeout: float | None) -> bool:
-        """Waits until no turn follows, after the fetcher was asked to end. False when that takes longer.
+    async def ended(self) -> None:
+        """Waits until no turn follows, after the fetcher was asked to end.
 
         The caller takes a turn that waits for a thread. It is the last one.
         """
@@ -73,9 +73,8 @@ class Turns:
             if self._last is _Turn.SHORT:
                 await self._take()
             # Another one that waits for the end may turn the switch off meanwhile.
-            if not (self._has_ended or await self._changed.wait(timeout) or self._has_ended):
-                return False
-        return True
+            if not self._has_ended:
+                await self._changed.wait(None)
 
     @property
     def _has_ended(self) -> bool:

@@ -22,7 +22,7 @@ from redisson_dq._sync.connecting.explaining import end_of_wait, explained
 from redisson_dq._sync.receiving.put_backs import PutBacks
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.waits.debts import Debts
-from redisson_dq.waits.line import Line, Waiter
+from redisson_dq.waits.line import Line
 from redisson_dq.waits.rotation import Rotation, Stock, needs_sizes, share_out
 from redisson_dq.waits.watched import LATE, Calling, Refusal, State, WatchedSource
 from redisson_dq.wire.blocking import Source
@@ -76,12 +76,6 @@ class SharedPump(WatchedSource):
 
     def end(self) -> None:
         """Nobody waits any more. Redis may go on watching, which costs nothing until the next change."""
-
-    def stand_down(self) -> None:
-        """No caller does the work of a lookout."""
-
-    def stand_in(self, waiter: Waiter) -> None:
-        """No caller does the work of a lookout."""
 
     def end_in_time(self) -> None:
         """No command blocks."""

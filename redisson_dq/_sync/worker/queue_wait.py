@@ -79,7 +79,7 @@ class QueueWait:
     # -- the wait ----------------------------------------------------------------------------------------------------
 
     def begin(self, wanted: int) -> None:
-        """Begins a wait for ``wanted`` values: :meth:`enter` or :meth:`receive` follows."""
+        """Begins a wait for ``wanted`` values: :meth:`enter` follows."""
         self.limit, self.lifeline, self._error = wanted, Lifeline(), None
         self.intake.note_limits()
         reception = self.intake.reception
@@ -99,17 +99,6 @@ class QueueWait:
             self.receiver.enter(self._most, self.lifeline, answer)
         except RedissonDQError as error:
             answer.fill(error)
-
-    def receive(self) -> WaitAnswer:
-        """Waits in the calling thread or task, instead of the receiver's background task."""
-        answer = WaitAnswer(self, _nobody)
-        try:
-            if self._error is not None or self.receiver is None:
-                raise self._error or AssertionError
-            answer.fill(self.receiver.receive(None, self._most, self.lifeline, stands_in=True))
-        except RedissonDQError as error:
-            answer.fill(error)
-        return answer
 
     def withdraw(self) -> None:
         """Ends the wait. Any thread may call it, and the wait need not have begun."""
@@ -186,7 +175,3 @@ class QueueWait:
     def _has_waited(self) -> bool:
         """Whether it has waited for this long that Redis has not refused the wait."""
         return self.table.state is State.WAITING and self._runtime.clock.monotonic() - self._entered > ACCEPTED
-
-
-def _nobody(answer: WaitAnswer) -> None:
-    """The caller of :meth:`QueueWait.receive` has the answer."""

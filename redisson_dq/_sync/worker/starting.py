@@ -66,8 +66,8 @@ class Turns:
         self._last = _Turn.ENDED
         self._changed.on()
 
-    def ended(self, timeout: float | None) -> bool:
-        """Waits until no turn follows, after the fetcher was asked to end. False when that takes longer.
+    def ended(self) -> None:
+        """Waits until no turn follows, after the fetcher was asked to end.
 
         The caller takes a turn that waits for a thread. It is the last one.
         """
@@ -76,9 +76,8 @@ class Turns:
             if self._last is _Turn.SHORT:
                 self._take()
             # Another one that waits for the end may turn the switch off meanwhile.
-            if not (self._has_ended or self._changed.wait(timeout) or self._has_ended):
-                return False
-        return True
+            if not self._has_ended:
+                self._changed.wait(None)
 
     @property
     def _has_ended(self) -> bool:

@@ -1,4 +1,4 @@
-"""How a worker waits: whoever receives reads from Redis itself, and leaves to a background task what goes wrong."""
+"""How a worker waits: what goes wrong meanwhile, and what is left when it stops."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -19,7 +18,6 @@ import pytest
 import redisson_dq
 from redisson_dq.codecs import StringCodec
 from redisson_dq.scripts.script import load
-from redisson_dq.worker import Worker
 from tests.conftest import PATIENCE, eventually
 from tests.faults.gate import Gate, Where
 from tests.flavours import Flavour
@@ -39,10 +37,6 @@ def gate(server: Any, admin: Any) -> Iterator[Gate]:
         yield made
 
 
-def receiver_threads() -> list[str]:
-    return [each.name for each in threading.enumerate() if each.name.startswith("redisson_dq-receiver-")]
-
-
 @contextmanager
 def through(gate: Gate, flavour: Flavour, url: str) -> Iterator[tuple[Any, Ledger, Any]]:
     """A worker behind a gate, what it handles, and the queue as somebody else has it."""
@@ -53,33 +47,6 @@ def through(gate: Gate, flavour: Flavour, url: str) -> Iterator[tuple[Any, Ledge
         worker, ledger = flavour.worker(client, visibility_timeout=LONG), Ledger()
         worker.handler("orders", concurrency=3)(ledger.handle)
         yield worker, ledger, other.blocking_queue("orders", transfer=False)
-
-
-def leaves(queue: Any, ledger: Ledger) -> None:
-    """Until nobody but the worker reads."""
-    until = time.monotonic() + PATIENCE
-    while receiver_threads():
-        assert time.monotonic() < until
-        queue.add("more")
-        assert ledger.next() == "more"
-
-
-def test_no_other_thread_is_woken_for_a_value(url: str, admin: Any) -> None:
-    with redisson_dq.connect(url, codec=StringCodec()) as client:
-        worker, ledger = Worker(client), Ledger()
-        worker.handler("orders", concurrency=3)(ledger.handle)
-        queue = client.blocking_queue("orders", transfer=False)
-        with running(worker):
-            # A thread of its own connects, and leaves when it finds nobody in line.
-            leaves(queue, ledger)
-            for number in range(20):
-                queue.add(str(number))
-                assert ledger.next() == str(number)
-                assert receiver_threads() == []
-            at_rest(admin)
-        # A caller who may be interrupted still has somebody to read for it.
-        queue.add("a")
-        assert [each.value for each in queue.receive(5, timeout=PATIENCE)] == ["a"]
 
 
 def test_others_wait_beside_a_worker(flavour: Flavour, client: Any, threads: ThreadPoolExecutor) -> None:
@@ -120,7 +87,6 @@ def test_a_connection_is_cut(flavour: Flavour, gate: Gate, admin: Any, url: str,
             queue.add("c")
             assert ledger.next() == "c"
             at_rest(admin)
-            leaves(queue, ledger)
         assert [value for value in ledger.values if value != "more"] == ["a", "b0", "b1", "b2", "c"]
 
 

@@ -78,12 +78,8 @@ MUTANTS = {
     ),
     "a caller whose time is over is not told of an outage": ("        self.line.answer_expired(reason)\n", ""),
     "an outage is forgotten at once": ("self.trouble, self._refuses = reason, is_refusal", "self._refuses = False"),
-    "a pumper leaves while its bell rings": ("if not self.bell.count:", "if True:"),
-    "a caller hands nothing over": ("if has_work or self.bell.count:", "if False:"),
-    "a command blocks before values that go back": (
-        "if self.backs.are_left or debts or not",
-        "if not",
-    ),
+    "a pumper leaves while its bell rings": ("self.is_running = self.bell.qsize() > 0", "pass"),
+    "a command blocks before values that go back, or a debt": ("if self.backs.are_left or self.debts:", "if False:"),
     "a debt waits behind a blocking command": (
         "        elif ends and self.blocked is not None:\n            self.unblock()\n",
         "",
@@ -189,8 +185,8 @@ class Script:
         self.line.inbox.put(waiter)
         return waiter
 
-    def begin(self, caller: Waiter | None = None) -> Any:
-        self.steps = self.engine.run(caller)
+    def begin(self) -> Any:
+        self.steps = self.engine.run()
         return next(self.steps)
 
     def connected(self) -> Any:
@@ -369,36 +365,14 @@ def test_a_pumper_that_has_lingered_gives_its_connection_up_and_leaves() -> None
     assert len(script.engine.retired) == 1
 
 
-@pytest.mark.parametrize("rings", [False, True])
-def test_a_stand_in_leaves_what_is_left_to_a_background_task(rings: bool) -> None:
+def test_no_caller_hears_that_nothing_is_there_from_a_command_that_failed() -> None:
     script = Script(Kind.LEASE)
-    script.engine.connection = types.SimpleNamespace(is_over=False)
-    waiter = script.caller()
-    assert script.engine.stand_in()
-    asked = script.begin(waiter)
-    assert isinstance(asked, Ask)
-    if rings:
-        script.caller()
-    with pytest.raises(StopIteration):
-        script.go(asked.request.parse([1]))
-    assert waiter.answer.filled
-    assert script.started == int(rings)
-    assert script.engine.is_running is rings
-    assert script.engine.connection is not None
-
-
-def test_a_stand_in_whose_command_fails_leaves_the_failure_to_a_background_task() -> None:
-    script = Script(Kind.LEASE)
-    script.engine.connection = types.SimpleNamespace(is_over=False)
-    waiter, other = script.caller(), script.caller(1.0)
-    assert script.engine.stand_in()
-    script.begin(waiter)
+    script.caller()
+    other = script.caller(1.0)
+    assert isinstance(script.connected(), Ask)
     script.over(other)
     assert script.go(CUT) is Do.DISCONNECT
-    with pytest.raises(StopIteration):
-        script.go()
-    assert (script.started, len(script.engine.debts.requests)) == (1, 1)
-    # Its command has failed, so no caller gets the answer that it is empty.
+    assert len(script.engine.debts.requests) == 1
     assert not other.answer.filled
 
 

@@ -259,7 +259,6 @@ class World:
         self.engine._clock = self.time
         self.is_starting = False
         self.steps: Any = None
-        self.stand_in: Waiter | None = None
 
     # -- Redis -------------------------------------------------------------------------------------------------------
 
@@ -532,9 +531,7 @@ class World:
             self.close()
         elif dice < 0.92 and self.source.sets_aside and not self.is_closed:
             self.recover()
-        elif dice < 0.94:
-            self.receiver.stand_down()
-        elif dice < 0.95 and self.connection is not None:
+        elif dice < 0.94 and self.connection is not None:
             self.connection.is_over = True
         elif dice < 0.96:
             with self.engine.line.mutex:
@@ -568,19 +565,14 @@ class World:
         lifeline.waiter = waiter
         self.callers.append(Caller(waiter, lifeline))
         self.receiver.line.inbox.put(waiter)
-        if timeout == math.inf and self.source.sets_aside and self.chances(0.3) and self.engine.stand_in():
-            if self.steps is not None or self.is_starting:
-                raise Broken("a caller stands in while somebody pumps")
-            self.stand_in, self.steps = waiter, self.engine.run(waiter)
-        elif not self.engine.is_running:
+        if not self.engine.is_running:
             self.notices.put(self.receiver.attend)
 
     def leaves(self) -> None:
         """A caller keeps its answer, leaves, or vanishes."""
-        here = [caller for caller in self.callers if caller.waiter is not self.stand_in]
-        if not here:
+        if not self.callers:
             return
-        caller = self.chance.choice(here)
+        caller = self.chance.choice(self.callers)
         self.callers.remove(caller)
         waiter, lifeline, caller.lifeline = caller.waiter, caller.lifeline, None
         assert lifeline is not None
@@ -612,7 +604,7 @@ class World:
         self.notices.put(self.receiver.shut)
 
     def _starts(self) -> None:
-        if self.steps is not None and self.stand_in is None:
+        if self.steps is not None:
             raise Broken("a second pumper starts")
         self.is_starting = True
 
@@ -646,12 +638,11 @@ class World:
             try:
                 step = (go_on or self.steps.send)(outcome)
             except StopIteration:
-                self.steps = self.stand_in = None
+                self.steps = None
                 if self.engine.connection is None:
                     self.cut()
                     self.engine.retired.clear()
                 continue
-            # Nothing but the engine can tell that a caller waits no more who stands in.
             self.engine.has_answered = False
             try:
                 go_on, outcome = self.steps.send, self.carry_out(step)

@@ -31,7 +31,7 @@ class Peers:
     def __init__(self) -> None:
         self.slots = 0
         self.waits: queue.SimpleQueue[int] = queue.SimpleQueue()
-        self.answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.answer: Any = None
         self.sent: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.refusals: list[str] = []
         self.left: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -56,24 +56,16 @@ class Peers:
         self.then()
         return self
 
-    def receive(self, timeout: None, limit: int, lifeline: Any, *, stands_in: bool) -> list[Any]:
-        self.lifeline = lifeline
-        lifeline.waiter = SimpleNamespace(leave=lambda: self.left.put(lifeline), answer=SimpleNamespace(filled=True))
+    def enter(self, limit: int, lifeline: Any, answer: Any) -> None:
+        self.lifeline, self.answer = lifeline, answer
+        lifeline.waiter = SimpleNamespace(leave=lambda: self.left.put(lifeline), answer=answer)
         self.waits.put(limit)
-        answer = self.answers.get(timeout=PATIENCE)
-        if isinstance(answer, BaseException):
-            raise answer
-        return list(answer)
 
     def withdraw(self, lifeline: Any) -> None:
         lifeline.is_withdrawn = True
-        self.answers.put(ClosedError("withdrawn"))
-
-    def hang_up(self) -> None: ...
+        self.answer.fill(ClosedError("withdrawn"))
 
     def quiet(self, receivers: Any) -> None: ...
-
-    def stand_down(self) -> None: ...
 
     # -- settler and connections -------------------------------------------------------------------------------------
 
@@ -191,7 +183,7 @@ def test_a_wait_takes_as_many_values_as_its_place_gives_to_handlers(peers: Peers
     peers.then = lambda: setattr(orders, "reception", seeing)
     fetcher.start()
     assert peers.waits.get(timeout=PATIENCE) == 2
-    peers.answers.put([])
+    peers.answer.fill([])
     assert peers.waits.get(timeout=PATIENCE) == page(2)
 
 
@@ -201,7 +193,7 @@ def test_values_that_cannot_be_leased_are_let_go(peers: Peers, fetcher: Fetcher)
     fetcher.start()
     peers.waits.get(timeout=PATIENCE)
     orders.admission_of = lambda seen, side: 1 / 0
-    peers.answers.put([SimpleNamespace(key="orders", data=b"a")])
+    peers.answer.fill([SimpleNamespace(key="orders", data=b"a")])
     assert peers.left.get(timeout=PATIENCE)
     assert peers.waits.get(timeout=PATIENCE) == 1
     assert peers.refusals == ["orders"]
@@ -212,7 +204,7 @@ def test_a_refused_wait_is_told_of_and_tried_again(peers: Peers, fetcher: Fetche
     intake(fetcher)
     fetcher.start()
     peers.waits.get(timeout=PATIENCE)
-    peers.answers.put(RedisConnectionError("gone"))
+    peers.answer.fill(RedisConnectionError("gone"))
     # The next wait begins when the pause is over, or at once where a slot is freed.
     assert peers.waits.get(timeout=PATIENCE) == 1
     assert peers.refusals == ["orders"]
@@ -238,7 +230,7 @@ def test_a_handling_in_hand_does_not_wait_until_a_pause_is_over(peers: Peers, fe
     fetcher.start()
     peers.waits.get(timeout=PATIENCE)
     leased = Leased(data=b"a", key="orders", id=bytes(10), deadline_ms=0, now_us=0, read_us=0, text=b"")
-    peers.answers.put([leased])
+    peers.answer.fill([leased])
     assert peers.sent.get(timeout=PATIENCE) == "handled"
     assert peers.refusals == ["orders"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import queue
 import subprocess
 import sys
 import threading
@@ -146,15 +145,13 @@ class Full:
 @pytest.mark.parametrize("is_asked_first", [False, True])
 def test_the_end_does_not_wait_for_a_thread(*, raises: bool, is_asked_first: bool) -> None:
     pool, taken = Full(raises=raises), []
-    ended: queue.SimpleQueue[bool] = queue.SimpleQueue()
 
     def turn() -> None:
         taken.append(threading.current_thread())
         turns.end()
 
     turns = starting.Turns(pool, turn, SYSTEM)  # type: ignore[arg-type]
-    ending = threading.Thread(target=lambda: ended.put(turns.ended(PATIENCE)))
-    assert not turns.ended(0.01)
+    ending = threading.Thread(target=turns.ended)
     if is_asked_first:
         ending.start()
     if raises:
@@ -164,8 +161,8 @@ def test_the_end_does_not_wait_for_a_thread(*, raises: bool, is_asked_first: boo
         assert turns.begin()
     if not is_asked_first:
         ending.start()
-    assert ended.get(timeout=PATIENCE)
-    ending.join()
+    ending.join(PATIENCE)
+    assert not ending.is_alive()
     # The pool has a thread at last, and nothing is left to do.
     pool.works[0]()
     assert taken == [ending]
