@@ -18,12 +18,6 @@ from redisson_dq._concurrency.calling import (
     check_callback,
 )
 from redisson_dq._concurrency.guards import AsyncMutex, AsyncSemaphore, AsyncSendLock, Mutex, Semaphore, SendLock
-from redisson_dq._concurrency.sleeping import (
-    async_give_way,
-    async_stand_back,
-    give_way,
-    stand_back,
-)
 from redisson_dq._concurrency.tasks import (
     AsyncBackgroundTask,
     AsyncCancelled,
@@ -40,7 +34,18 @@ from redisson_dq._concurrency.tasks import (
     finish_or_undo,
     here,
 )
-from redisson_dq._concurrency.waiting import AsyncInbox, AsyncPromise, AsyncSwitch, Inbox, Promise, Switch
+from redisson_dq._concurrency.waiting import (
+    AsyncInbox,
+    AsyncPromise,
+    AsyncSwitch,
+    Inbox,
+    Promise,
+    Switch,
+    async_give_way,
+    async_stand_back,
+    give_way,
+    stand_back,
+)
 
 __all__ = [
     "AsyncBackgroundTask",

@@ -1,4 +1,4 @@
-"""The ways for one thread or task to wait for another one: an inbox, a promise, a switch."""
+"""The ways for one thread or task to wait for another one, an inbox, a promise, a switch, or to let it go on first."""
 
 from __future__ import annotations
 
@@ -7,14 +7,29 @@ import collections
 import contextlib
 import queue
 import threading
+import time
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from redisson_dq.scheduling.clock import Clock, Events, Gate
 
-__all__ = ["AsyncInbox", "AsyncPromise", "AsyncSwitch", "Inbox", "Promise", "Switch"]
+__all__ = [
+    "AsyncInbox",
+    "AsyncPromise",
+    "AsyncSwitch",
+    "Inbox",
+    "Promise",
+    "Switch",
+    "async_give_way",
+    "async_stand_back",
+    "give_way",
+    "stand_back",
+]
 
 T = TypeVar("T")
+
+# For this many seconds :func:`stand_back` sleeps. An item that falls due meanwhile is moved that much later.
+_STAND_BACK = 0.0003
 
 
 def _wake(woken: asyncio.Future[None]) -> None:
@@ -251,3 +266,25 @@ class Switch:
         finally:
             self._waiting.remove(gate)
         return self._is_on
+
+
+async def async_give_way() -> None:
+    """Lets the other tasks of the loop go on first."""
+    await asyncio.sleep(0)
+
+
+def give_way() -> None:
+    """Lets a thread go on first that has just been woken. It would wait until this one waits for something."""
+    time.sleep(0)
+
+
+async def async_stand_back() -> None:
+    """A loop reads one reply after the other, in any order of tasks."""
+
+
+def stand_back() -> None:
+    """Leaves the interpreter's lock to threads that are about to be woken.
+
+    Otherwise they would wait until this one has read its own reply, and has worked on it.
+    """
+    time.sleep(_STAND_BACK)

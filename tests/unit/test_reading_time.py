@@ -18,7 +18,7 @@ PACKAGE = Path(redisson_dq.__file__).parent
 EXCEPTIONS = {
     "scheduling/clock.py": "the clock itself",
     "scheduling/times.py": "the machine's calendar, which health() compares with the server's",
-    "_concurrency/sleeping.py": "lets others go first, for no time that decides anything",
+    "_concurrency/waiting.py": "lets others go first, for no time that decides anything",
     "_concurrency/tasks.py": "the end of a thread or a task, which takes real time",
     "_concurrency/handler_pools.py": "the end of cancelled tasks, which takes real time",
     "_concurrency/stacks.py": "an event loop that stands still, where no timer of a loop runs",
