@@ -35,6 +35,7 @@ from redisson_dq.waits.steps import (
     Do,
     Pause,
     StepFailed,
+    StepRefused,
     Steps,
     WaitStep,
 )
@@ -165,6 +166,7 @@ class WaitEngine(Taking):
     def _failed(self, error: BaseException) -> Steps:
         """Gives the connection up. Asks Redis for the cause, and outlasts it or fails the callers."""
         cause = error.error if isinstance(error, StepFailed) else error
+        request = error.request if isinstance(error, StepRefused) else None
         logger.debug("queue %r: a wait broke: %r", self.source.key, cause)
         # No caller gets "nothing is there" for an answer before another command was sent.
         self.line.broke()
@@ -173,12 +175,12 @@ class WaitEngine(Taking):
             yield Do.DISCONNECT
         while True:
             try:
-                reason, is_refusal = yield Diagnose(cause)
+                reason, is_refusal = yield Diagnose(cause, request)
                 break
             except StepFailed as failure:
                 # The end of a loop cancels a connection that is being made, also for a diagnosis.
                 self.line.broke()
-                cause = failure.error
+                cause, request = failure.error, None
         if reason is None:
             return
         if not isinstance(reason, RedisConnectionError):

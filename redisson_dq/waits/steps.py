@@ -23,7 +23,6 @@ __all__ = [
     "Bell",
     "Block",
     "Diagnose",
-    "Explain",
     "StepFailed",
     "Follow",
     "Pause",
@@ -48,6 +47,8 @@ class StepRefused(StepFailed):
     def __init__(self, error: Exception, *, passes: bool = False, is_full: bool = False) -> None:
         super().__init__(error)
         self.passes, self.is_full = passes, is_full
+        #: The request, where only that shows what the refusal is about.
+        self.request: Request[list[Taken]] | None = None
 
 
 class Do(enum.Enum):
@@ -108,18 +109,14 @@ class Follow:
 
 
 @attrs.define
-class Explain:
-    """Find out what a refusal of this request is about. Returns our error."""
-
-    request: Request[list[Taken]]
-    error: BaseException
-
-
-@attrs.define
 class Diagnose:
-    """Find out why the wait broke. Returns our error, None where nothing is wrong, and whether Redis has refused."""
+    """Find out why the wait broke. Returns our error, None where nothing is wrong, and whether Redis has refused.
+
+    The error may be about a key that only the refused ``request`` uses.
+    """
 
     error: BaseException
+    request: Request[list[Taken]] | None = None
 
 
 @attrs.define
@@ -134,5 +131,5 @@ class Pause:
     is_trouble: bool = True
 
 
-WaitStep = Union[Do, Bell, Ask, Block, Behind, Follow, Explain, Diagnose, Pause]
+WaitStep = Union[Do, Bell, Ask, Block, Behind, Follow, Diagnose, Pause]
 Steps = Generator[WaitStep, Any, None]

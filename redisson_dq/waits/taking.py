@@ -21,7 +21,6 @@ from redisson_dq.waits.steps import (
     Behind,
     Block,
     Do,
-    Explain,
     Follow,
     Pause,
     StepFailed,
@@ -180,12 +179,10 @@ class Taking:
             line.asked()
             values = yield from self._ask(request)
         except StepRefused as error:
-            if error.passes or request is None:
-                raise
-            # Redis would refuse it again at once. A value that was set aside comes with the next look of any caller.
-            debts.look = False
-            # The error may be about a key that only this request uses. A plain look at the keys shows which one.
-            raise StepFailed((yield Explain(request, error.error))) from error.error
+            if not error.passes:
+                # Redis would refuse it again. A value that was set aside comes with the next look of any caller.
+                debts.look, error.request = False, request
+            raise
         finally:
             line.unclaim(count)
         if is_new:

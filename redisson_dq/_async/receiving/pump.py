@@ -19,7 +19,7 @@ from redis.exceptions import RedisError, ResponseError
 
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.connecting.dedicated import Dedicated
-from redisson_dq._async.connecting.explaining import end_of_wait, explained
+from redisson_dq._async.connecting.explaining import end_of_wait
 from redisson_dq._async.receiving.beginning import Beginner, Begun
 from redisson_dq._async.receiving.put_backs import PutBacks
 from redisson_dq._async.receiving.unblocking import Unblocker
@@ -36,7 +36,6 @@ from redisson_dq.waits.steps import (
     Block,
     Diagnose,
     Do,
-    Explain,
     Follow,
     Pause,
     StepFailed,
@@ -130,7 +129,6 @@ class Pump:
             Block: self._block,
             Diagnose: self._diagnose,
             Do: self._do,
-            Explain: self._explain,
             Follow: self._follow,
             Pause: self._pause,
         }
@@ -339,12 +337,8 @@ class Pump:
     async def _follow(self, step: Follow) -> None:
         await self.backs.follow(step.after)
 
-    async def _explain(self, step: Explain) -> RedissonDQError:
-        assert isinstance(step.error, ResponseError)
-        return await explained(self._connections, step.request, step.error)
-
     async def _diagnose(self, step: Diagnose) -> tuple[RedissonDQError | None, bool]:
-        reason = await end_of_wait(self._connections, self.source, step.error)
+        reason = await end_of_wait(self._connections, self.source, step.error, step.request)
         return reason, reason is not None and isinstance(reason.__cause__, ResponseError)
 
     async def _pause(self, pause: Pause) -> None:

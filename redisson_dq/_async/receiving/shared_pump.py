@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from redis.exceptions import NoScriptError, ResponseError
 
 from redisson_dq._async.connecting.connections import Connections
-from redisson_dq._async.connecting.explaining import end_of_wait, explained
+from redisson_dq._async.connecting.explaining import end_of_wait
 from redisson_dq._async.receiving.put_backs import PutBacks
 from redisson_dq._redis import is_denied, is_out_of_memory, is_passing, passes, refusal_of, translate
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
@@ -242,9 +242,7 @@ class SharedPump(WatchedSource):
         try:
             if self.line.count == 0 and isinstance(error, ResponseError):
                 return translate(error, f"queue {self.source.key!r}")
-            if isinstance(error, ResponseError) and not refusal.passes and refusal.request is not None:
-                return await explained(self._connections, refusal.request, error)
-            return await end_of_wait(self._connections, self.source, error)
+            return await end_of_wait(self._connections, self.source, error, refusal.request)
         except RedissonDQError as failure:
             return failure
 

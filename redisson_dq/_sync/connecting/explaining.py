@@ -26,7 +26,7 @@ from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.forms import newer_text
 from redisson_dq.wire.request import Request
 
-__all__ = ["Runs", "end_of_wait", "explained", "runs_no_scripts"]
+__all__ = ["Runs", "end_of_wait", "explained", "reason_of", "runs_no_scripts"]
 
 T = TypeVar("T")
 
@@ -72,18 +72,33 @@ def explained(runs: Runs, request: Request[Any], error: ResponseError) -> Rediss
     return made
 
 
-def end_of_wait(runs: Runs, source: Source, error: BaseException) -> RedissonDQError | None:
-    """Our error for the one that ended a wait. None when a plain command finds nothing wrong."""
-    where = f"queue {source.key!r}"
+def reason_of(error: BaseException, where: str, *, sent: bool) -> RedissonDQError:
+    """Our error for the one that ended a wait, without asking Redis. ``sent`` is as with :func:`translate`."""
     if not isinstance(error, Exception):
         # The loop ends, and has cancelled a connection that was being made.
         return RedisConnectionError(f"{where}: cancelled")
-    if not isinstance(error, ResponseError):
-        return _cut(runs, source, where, error) or translate(error, where, sent=True)
-    if is_passing(error):
+    if isinstance(error, ResponseError) and is_passing(error):
         made = RedisConnectionError(f"{where}: {error}")
         made.__cause__ = error
         return made
+    return translate(error, where, sent=sent)
+
+
+def end_of_wait(
+    runs: Runs, source: Source, error: BaseException, request: Request[Any] | None = None
+) -> RedissonDQError | None:
+    """Our error for the one that ended a wait. None when a plain command finds nothing wrong.
+
+    The refused ``request`` may use keys that the source does not name.
+    """
+    where = f"queue {source.key!r}"
+    if not isinstance(error, ResponseError):
+        cut = _cut(runs, source, where, error) if isinstance(error, Exception) else None
+        return cut or reason_of(error, where, sent=True)
+    if is_passing(error):
+        return reason_of(error, where, sent=True)
+    if request is not None:
+        return explained(runs, request, error)
     # A plain command on the same key fails the same way, and its error names the key and the types.
     for key in source.keys:
         try:

@@ -15,7 +15,7 @@ from typing import Union
 
 from redis import ConnectionPool
 from redis.exceptions import ConnectionError as Disconnected
-from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import RedisError
 
 from redisson_dq._concurrency import (
     Cancelled,
@@ -24,8 +24,8 @@ from redisson_dq._concurrency import (
     Switch,
     give_way,
 )
-from redisson_dq._redis import is_passing, translate
 from redisson_dq._sync.connecting.connections import Connections
+from redisson_dq._sync.connecting.explaining import reason_of
 from redisson_dq._sync.connecting.tracking import Tracking, TrackingRefusedError
 from redisson_dq._sync.receiving.beginning import Beginner, Begun
 from redisson_dq._sync.receiving.node_link import NodeLink
@@ -311,8 +311,8 @@ class Lookout:
         for pump in self._sources.of(None):
             with pump.line.mutex:
                 if pump.lookout is self and pump.line.count:
-                    pump.suffer(_reason(error, f"queue {pump.source.key!r}", sent=pump.may_have_taken))
-        reason = _reason(error, "waiting for many queues")
+                    pump.suffer(reason_of(error, f"queue {pump.source.key!r}", sent=pump.may_have_taken))
+        reason = reason_of(error, "waiting for many queues", sent=False)
         if isinstance(reason, RedisConnectionError):
             self._connections.outage.began(self._part, reason, self._tried)
             self._connections.refresh()
@@ -320,14 +320,3 @@ class Lookout:
         logger.debug("a lookout: waiting again in %.2f s: %s", seconds, reason)
         self._closing.wait(seconds)
         self._forget_watches()
-
-
-def _reason(error: BaseException, where: str, *, sent: bool = False) -> RedissonDQError:
-    if not isinstance(error, Exception):
-        # The loop ends, and has cancelled a connection that was being made.
-        return RedisConnectionError(f"{where}: cancelled")
-    if isinstance(error, ResponseError) and is_passing(error):
-        made = RedisConnectionError(f"{where}: {error}")
-        made.__cause__ = error
-        return made
-    return translate(error, where, sent=sent)

@@ -24,7 +24,7 @@ from redisson_dq._concurrency import Cancelled, Inbox, Mutex, Switch, give_way
 from redisson_dq._redis import is_out_of_memory, is_passing, pack, refusal_of, translate
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.dedicated import Dedicated
-from redisson_dq._sync.connecting.explaining import end_of_wait, explained
+from redisson_dq._sync.connecting.explaining import end_of_wait
 from redisson_dq._sync.receiving.beginning import Beginner, Begun
 from redisson_dq._sync.receiving.put_backs import PutBacks
 from redisson_dq._sync.receiving.unblocking import Unblocker
@@ -39,7 +39,6 @@ from redisson_dq.waits.steps import (
     Block,
     Diagnose,
     Do,
-    Explain,
     Follow,
     Pause,
     StepFailed,
@@ -133,7 +132,6 @@ class Pump:
             Block: self._block,
             Diagnose: self._diagnose,
             Do: self._do,
-            Explain: self._explain,
             Follow: self._follow,
             Pause: self._pause,
         }
@@ -340,12 +338,8 @@ class Pump:
     def _follow(self, step: Follow) -> None:
         self.backs.follow(step.after)
 
-    def _explain(self, step: Explain) -> RedissonDQError:
-        assert isinstance(step.error, ResponseError)
-        return explained(self._connections, step.request, step.error)
-
     def _diagnose(self, step: Diagnose) -> tuple[RedissonDQError | None, bool]:
-        reason = end_of_wait(self._connections, self.source, step.error)
+        reason = end_of_wait(self._connections, self.source, step.error, step.request)
         return reason, reason is not None and isinstance(reason.__cause__, ResponseError)
 
     def _pause(self, pause: Pause) -> None:

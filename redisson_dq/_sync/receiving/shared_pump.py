@@ -18,7 +18,7 @@ from redis.exceptions import NoScriptError, ResponseError
 
 from redisson_dq._redis import is_denied, is_out_of_memory, is_passing, passes, refusal_of, translate
 from redisson_dq._sync.connecting.connections import Connections
-from redisson_dq._sync.connecting.explaining import end_of_wait, explained
+from redisson_dq._sync.connecting.explaining import end_of_wait
 from redisson_dq._sync.receiving.put_backs import PutBacks
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.waits.debts import Debts
@@ -245,9 +245,7 @@ class SharedPump(WatchedSource):
         try:
             if self.line.count == 0 and isinstance(error, ResponseError):
                 return translate(error, f"queue {self.source.key!r}")
-            if isinstance(error, ResponseError) and not refusal.passes and refusal.request is not None:
-                return explained(self._connections, refusal.request, error)
-            return end_of_wait(self._connections, self.source, error)
+            return end_of_wait(self._connections, self.source, error, refusal.request)
         except RedissonDQError as failure:
             return failure
 

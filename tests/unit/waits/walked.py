@@ -21,7 +21,7 @@ import attrs
 
 from redisson_dq._concurrency import Inbox
 from redisson_dq._sync.receiving import receiver as receivers
-from redisson_dq.errors import RedisConnectionError, RedisReplyError, WrongTypeError
+from redisson_dq.errors import RedisConnectionError, WrongTypeError
 from redisson_dq.scheduling.clock import SystemClock
 from redisson_dq.waits.engine import WaitEngine
 from redisson_dq.waits.line import Farewell, Lifeline, Waiter
@@ -32,7 +32,6 @@ from redisson_dq.waits.steps import (
     Block,
     Diagnose,
     Do,
-    Explain,
     Follow,
     Pause,
     StepFailed,
@@ -366,8 +365,6 @@ class World:
             return self.ring(step)
         if isinstance(step, Diagnose):
             return self.diagnose()
-        if isinstance(step, Explain):
-            return RedisReplyError("refused")
         if isinstance(step, Follow):
             return self.pump.backs.follow(step.after)
         if isinstance(step, Pause):
