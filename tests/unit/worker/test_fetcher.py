@@ -119,7 +119,7 @@ def fetcher(peers: Peers, clock: Clock, pool: HandlerPool) -> Iterator[Fetcher]:
 def opened(name: str) -> Any:
     return Opened(
         name=name,
-        reception=Opened(sources={name: (None, None)}, waitable=None, sees_first=False, acks_along=True),
+        reception=Opened(sources={name: (None, None)}, waitable=None, sees_first=False, sorts=False, acks_along=True),
         leaser=SimpleNamespace(deliveries=lambda *_: ([], None)),
         note_limits=lambda: None,
     )
