@@ -41,6 +41,9 @@ _NEWER_FORM = re.compile(r"NEWERFORM (\w+) (\d+)")
 class Runs(Protocol):
     """Sends one request and gives its result."""
 
+    #: Whether a server has answered that knows commands of keys, which a Sentinel does not.
+    serves_keys: bool
+
     async def run(self, request: Request[T]) -> T: ...
 
     async def is_cut_by(self, key: str, words: Sequence[Any]) -> bool: ...
@@ -180,11 +183,14 @@ async def _switched_off(
     key = next(iter(request.types), None)
     if key is None or request.words[0] == "TYPE":
         return None
-    try:
-        await runs.run(Request(words=("TYPE", key), types={key: ""}, parse=bytes.decode))
-    except RedissonDQError as failure:
-        if _UNKNOWN.search(str(failure)):
-            return None
+    if not runs.serves_keys:
+        try:
+            await runs.run(Request(words=("TYPE", key), types={key: ""}, parse=bytes.decode))
+        except RedissonDQError as failure:
+            if _UNKNOWN.search(str(failure)):
+                return None
+        else:
+            runs.serves_keys = True
     said = str(error).rstrip(" ,")
     return RedisReplyError(
         f"{subject(request)}: the server does not know {command} ({said}); a proxy has no such command, a managed "

@@ -56,6 +56,8 @@ class Pools:
         self.permits = AsyncSemaphore(servers.max_connections)
         #: The redis-py client that this client has made for itself, whose nodes it asks.
         self.own: AsyncAnyRedis | None = None
+        #: For the texts of errors (``explaining.py``).
+        self.serves_keys = False
         self._closed = False
         self._process = os.getpid()
 
