@@ -34,7 +34,7 @@ class Cluster:
         self.admins = [stack.enter_context(redis.Redis.from_url(server.url)) for server in self.servers]
         share = 16384 // masters + 1
         for i, admin in enumerate(self.admins):
-            # As redis-cli does. Masters with equal epochs may disagree for ever about a slot that has moved.
+            # Like redis-cli. Masters with equal epochs may disagree forever about a moved slot.
             admin.execute_command("CLUSTER SET-CONFIG-EPOCH", i + 1)
             if i in self.masters:
                 admin.execute_command("CLUSTER ADDSLOTSRANGE", i * share, min(16383, (i + 1) * share - 1))
@@ -84,7 +84,7 @@ def _serves_all(node: redis.Redis) -> bool:
 
 
 def low_port() -> int:
-    """A port that leaves room for the cluster bus, 10,000 above it, and is not the next one of every process.
+    """A port with a free cluster bus port 10,000 above it, which differs between processes.
 
     Both are below the ports that the system gives to connections.
     """

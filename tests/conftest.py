@@ -26,8 +26,8 @@ from tests.by_file import ByFile
 from tests.flavours import AsyncioFlavour, Flavour
 from tests.peer import VERSIONS, JavaPeer
 
-# For the searches that have no numbers of their own: pytest --hypothesis-profile=nightly. No search depends on how long
-# something takes: the machine may be busy.
+# For searches without their own numbers: pytest --hypothesis-profile=nightly. No search depends on timing, because the
+# machine may be busy.
 _UNTIMED: dict[str, Any] = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
 hypothesis.settings.register_profile("nightly", max_examples=3000, **_UNTIMED)
 # A machine of states that fails would be shortened for five minutes. The ordinary run shows the failure at once, with
@@ -39,14 +39,15 @@ hypothesis.settings.load_profile("ordinary")
 # redis-py looks its own version up in its metadata for each connection, which takes longer than to connect.
 redis.utils.get_lib_version = functools.cache(redis.utils.get_lib_version)
 
-# A forked process that a test left behind would keep the run waiting: it holds its parent's pipes.
+# A forked process that a test left behind would block the end of the run, because it holds its parent's pipes.
 os.register_at_fork(after_in_child=lambda: signal.alarm(240))
 
-# Hypothesis and the JVM are slow at times on a busy machine. An event that has not come within this time never comes.
+# Hypothesis and the JVM are sometimes slow on a busy machine. An event that has not happened within this time never
+# will.
 PATIENCE = 30.0
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    # A shell lets what it starts in the background ignore Ctrl-C, and the processes of the tests would inherit that.
+    # A shell starts background processes with Ctrl-C ignored, and the processes of the tests would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -97,7 +98,7 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
 
 #: Tests that mostly wait, the longest files first.
 _WAITING = ("faults", "interop", "integration")
-#: So much of the others comes behind all that wait: short files, so that no process ends alone with a long one.
+#: This share of the other files comes after those that wait: short files, so that no process ends with a long one.
 _AT_THE_END = 0.25
 
 
@@ -112,14 +113,14 @@ def by_day(number: int, pairs: set[_Pair]) -> _Pair:
 
 
 def pair_of(item: pytest.Item) -> _Pair:
-    """The flavour and the server that an item has as parameters, each empty where it has none."""
+    """The flavour and the server among an item's parameters. Each is empty if it has none."""
     params = getattr(getattr(item, "callspec", None), "params", {})
     flavour, server = params.get("flavour"), params.get("server")
     return flavour if flavour in _FLAVOURS else "", server if server in _SERVERS else ""
 
 
 def by_night_alone(items: list[pytest.Item]) -> list[pytest.Item]:
-    """Those of the items whose flavour or server is not the one of their case by day."""
+    """The items whose flavour or server is not the one of their case by day."""
     files: dict[Path, dict[Any, dict[_Pair, pytest.Item]]] = {}
     for item in items:
         pair = pair_of(item)
@@ -140,7 +141,7 @@ def by_night_alone(items: list[pytest.Item]) -> list[pytest.Item]:
 
 
 def places(files: list[Path]) -> dict[Path, float]:
-    """An order in which files that wait stand among files that compute, so that a run keeps every core busy."""
+    """An order that mixes waiting files with computing files, so that a run keeps every core busy."""
     waiting = [file for folder in _WAITING for file in files if folder in file.parts[-3:]]
     computing = [file for file in files if file not in waiting]
     placed = {file: number / len(waiting) for number, file in enumerate(waiting)}
@@ -161,7 +162,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
     return ByFile(config, log)
 
 
-# What is collected is no garbage, and looking through it again and again takes a tenth of the collection.
+# Collected tests are not garbage, and scanning them repeatedly takes a tenth of the collection.
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, Any, Any]:
     gc.disable()
@@ -175,11 +176,11 @@ def pytest_collection_finish() -> None:
     # The collected tests stay for the whole run. A test that collects garbage need not look through them.
     gc.collect()
     gc.freeze()
-    # So much is made by tests that decode, parse or walk that looking for cycles takes a third of their time.
+    # Tests that decode, parse or walk make so many objects that looking for cycles takes a third of their time.
     gc.set_threshold(20_000)
 
 
-# pytest-timeout takes its alarm off when a test has failed, for a debugger. What such a test ends may hang as well.
+# pytest-timeout removes its alarm when a test has failed, for a debugger. The teardown of such a test may hang too.
 _FAILED = pytest.StashKey[bool]()
 
 
@@ -215,7 +216,7 @@ def servers() -> Iterator[Callable[[str], EmbeddedServer]]:
 def emptied(server: EmbeddedServer) -> EmbeddedServer:
     """The same server for another test, without data and without connections."""
     with redis.Redis.from_url(server.url) as admin, admin.pipeline(transaction=False) as pipeline:
-        # A test that interrupts its client anywhere leaves connections behind, until Python frees them.
+        # A test that interrupts its client leaves connections behind until Python frees them.
         for kind in ("normal", "pubsub"):
             pipeline.client_kill_filter(_type=kind, skipme=True)
         pipeline.flushall()
@@ -246,7 +247,7 @@ def url(server: EmbeddedServer) -> str:
 
 @pytest.fixture
 def admin(server: EmbeddedServer) -> Iterator[redis.Redis]:
-    """A plain redis-py client, to look at the server with."""
+    """A plain redis-py client to inspect the server."""
     with redis.Redis.from_url(server.url) as client:
         yield client
 
@@ -260,7 +261,7 @@ def flavour(request: pytest.FixtureRequest) -> Iterator[Flavour]:
 
 @pytest.fixture(autouse=True)
 def _no_thread_left_behind() -> Iterator[None]:
-    """Every test ends its clients, and a client that was closed has no thread any more."""
+    """Every test closes its clients, and a closed client has no thread."""
     # The leftovers of a failed test are not reported for the next ones.
     before = set(threading.enumerate())
     yield
@@ -285,7 +286,7 @@ def peers() -> Iterator[Callable[[str], JavaPeer]]:
 
 
 def by_night(value: Any) -> Any:
-    """Marks a parameter's value that differs too little from the others for every run. tests/nightly.sh runs it."""
+    """Marks a parameter's value that differs too little from the others to run each time. tests/nightly.sh runs it."""
     return pytest.param(value, marks=pytest.mark.nightly)
 
 
@@ -301,7 +302,7 @@ def thinned(*lists: Iterable[Any], of: int) -> list[Any]:
 
 
 def as_many(by_day: int, by_night: int) -> int:
-    """How many a search tries, or how large what it tries is: the second in the longer searches of tests/nightly.sh."""
+    """The number or the size of a search's examples: the second one in the longer searches of tests/nightly.sh."""
     return by_night if hypothesis.settings.get_current_profile_name() == "nightly" else by_day
 
 
@@ -320,7 +321,7 @@ def eventually(
 ) -> Any:
     """Waits for an event and returns the condition's result. Fails if the event does not come in time.
 
-    ``told`` says what is there in its place.
+    ``told`` returns the actual state for the message.
     """
     deadline = time.monotonic() + within
     while True:

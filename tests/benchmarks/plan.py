@@ -1,8 +1,7 @@
 """The constants of ``redisson-dq plan``: what each call costs a Redis server, by counters of the server.
 
-One client calls one after the other, so a counter grows by the calls alone. The CPU is that of the server's main
-thread, which a busy machine changes less than the time that passes. The figures are
-in ``redisson_dq/planning.py``.
+One client makes one call after the other, so a counter grows only by these calls. The CPU is that of the server's main
+thread, which a busy machine changes less than the time that passes. The figures are in ``redisson_dq/planning.py``.
 """
 
 from __future__ import annotations
@@ -85,7 +84,7 @@ def measure(run: Run) -> list[Cost]:
             points += [(few, size) for size in values]
             for waiting, size in dict.fromkeys(points):
                 run.say(f"plan, {waiting:,} of {size:,} bytes: {envelope}")
-                # To fill a queue of millions takes a minute.
+                # Filling a queue with millions of items takes a minute.
                 for _ in range(run.settings.repeat if waiting < _MILLION else 1):
                     found += _costs(admin, run.server.url, envelope, waiting, size, logs=False)
             for size in values:
@@ -160,7 +159,7 @@ def _costs(admin: redis.Redis, url: str, envelope: str, waiting: int, size: int,
                 work(many)
             client_us = (time.process_time() - began) * 1e6
             last = _counters(admin)
-            # Without the cost of a look itself.
+            # Without the cost of reading the counters.
             cpu_us, received, sent, log = (
                 after - 2 * ahead + before for after, ahead, before in zip(last, first, idle, strict=True)
             )
@@ -273,7 +272,7 @@ def tables(found: Sequence[Cost]) -> list[Table]:
     least: dict[tuple[str, str, int, int, bool], Cost] = {}
     for one in found:
         key = (one.call, one.envelope, one.waiting, one.value_bytes, one.log is None)
-        # What else the machine does makes a call dearer, and never cheaper.
+        # Other load only makes a call more expensive.
         least[key] = min(least.get(key, one), one, key=lambda cost: cost.cpu_us)
     rows = [
         (

@@ -1,4 +1,4 @@
-"""A worker process as its starter sees it: requests go in, answers come out, and it ends with whoever started it."""
+"""A worker process as its parent sees it: requests go in, answers come out, and it ends with its parent."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Worker:
         self._write(json.dumps({"op": op, **arguments}))
 
     def tell(self) -> None:
-        """Ends an operation that goes on until told."""
+        """Ends an operation that continues until it is asked to end."""
         self._write("")
 
     def answer(self, limit: float = 60.0) -> Any:
@@ -65,7 +65,7 @@ class Worker:
         """Ends it: at once when it has nothing to do, else after 5 s."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        # One that was killed may have left a request unread.
+        # A killed process may have left a request unread.
         with contextlib.suppress(OSError):
             self._process.stdin.close()
         try:

@@ -1,6 +1,6 @@
-"""What a run found: tables for people, JSON with every figure, and the goals it is held against.
+"""The results of a run: tables, JSON with every figure, and the goals.
 
-Parts that came later bring their own tables and goals (``PARTS``); those of lateness, offers and codecs stand here.
+Later parts have their own tables and goals (``PARTS``). Those of lateness, offers and codecs are here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The consumers whose lateness is measured: one process or many, that answer with (value, arrival) pairs."""
+"""The consumers whose lateness is measured: one process or many, which answer with (value, arrival) pairs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Arrivals = list[tuple[str, int]]
 
 # How long after its own time limit a consumer may still take to answer.
 _GRACE = 20.0
-# Redisson gives up when nothing came for so long. Between warm-up and measured items stands a second or two.
+# Redisson gives up if nothing arrives for this time. There are a second or two between warm-up and measured items.
 _JAVA_IDLE_MS = 15_000
 # Of several clients each waits so long for the next item after the last one, as none knows how many it gets.
 _JAVA_CROWD_IDLE_MS = 4_000
@@ -88,7 +88,7 @@ class PythonCrowd:
 
     def listen(self, url: str, queue: str, count: int, timeout: float) -> None:
         self._url, self._keys, self._limit = url, QueueKeys.of(queue), timeout
-        # Started for the first pass and no earlier, so that crowds which wait for their turn take no memory.
+        # Started for the first pass, so that waiting crowds take no memory.
         self._workers = self._workers or [Worker() for _ in range(self.processes)]
         for worker in self._workers:
             worker.send("consume", url=url, queue=queue, transfer=True)

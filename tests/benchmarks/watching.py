@@ -23,7 +23,7 @@ __all__ = [
     "used_memory",
 ]
 
-# What only clients send. Commands inside scripts are counted by Redis under their own names too (ZADD, LREM ...).
+# Commands that only clients send. Redis also counts the commands inside scripts (ZADD, LREM ...).
 TRANSFERS = ("evalsha", "eval", "fcall")
 FROM_CLIENTS = (
     *TRANSFERS,

@@ -23,9 +23,9 @@ from tests.conftest import emptied
 
 _NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 _MAC = "/Applications/Chromium.app/Contents/MacOS/Chromium"
-# Tests wait for events. A machine that does much else takes its time.
+# Tests wait for events, which may be late on a busy machine.
 expect.set_options(timeout=20_000)
-# What a page may not do: fail, log an error, or ask another host.
+# A page must not fail, log an error, or contact another host.
 _TELLS = {"error", "warning"}
 
 
@@ -59,7 +59,7 @@ def serving(url: str, *options: str, token: str = "") -> Iterator[str]:
 
 @attrs.frozen
 class Tab:
-    """A tab of the browser, and all that it has complained about."""
+    """A tab of the browser, and the errors that it has reported."""
 
     page: Page
     root: str
@@ -92,7 +92,7 @@ def server(servers: Callable[[str], EmbeddedServer]) -> EmbeddedServer:
 
 @pytest.fixture
 def open_tab(browser: Browser, root: str) -> Iterator[OpenTab]:
-    """Opens tabs. A page that fails, or that asks another host, fails the test."""
+    """Opens tabs. A page that fails, or that contacts another host, fails the test."""
     with contextlib.ExitStack() as stack:
 
         def opened(*, dark: bool = False, width: int = 1280, script: bool = True, **options: Any) -> Tab:

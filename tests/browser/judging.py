@@ -1,4 +1,4 @@
-"""What a page is judged by: accessibility, layout, sizes."""
+"""The criteria for a page: accessibility, layout, sizes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8
 
 
 def accessible(page: Page, *rules: str) -> None:
-    """Fails with all that axe finds in a page, or what these rules find."""
+    """Fails with all findings of axe in a page, or those of these rules."""
     if not page.evaluate("() => typeof axe === 'object'"):
         page.evaluate(_AXE)
     found: list[dict[str, Any]] = page.evaluate(
@@ -32,7 +32,7 @@ def settled(page: Page) -> None:
 
 
 def shifts(page: Page) -> float:
-    """How much of the page has moved since it was loaded (cumulative layout shift)."""
+    """The cumulative layout shift of the page since it was loaded."""
     return float(
         page.evaluate(
             """() => new Promise(done => {
@@ -47,7 +47,7 @@ def shifts(page: Page) -> float:
 
 
 def fits(page: Page, width: int) -> None:
-    """Fails where a page of that width is to be scrolled sideways."""
+    """Fails if a page of that width has to be scrolled horizontally."""
     page.set_viewport_size({"width": width, "height": 900})
     # Two frames later all is laid out.
     wide = page.evaluate(

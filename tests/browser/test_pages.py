@@ -1,4 +1,4 @@
-"""Every page that looks, in a real browser: its content, for everybody, at any size, with and without a script."""
+"""Every read-only page in a real browser: its content, accessibility, any size, with and without scripts."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def root(server: EmbeddedServer) -> Iterator[str]:
     with redisson_dq.connect(server.url) as client:
         _fill(client)
     with serving(server.url, "--name", "test", "--color", "red") as root:
-        # The doctor's first findings push the rest of a page down where they come after it.
+        # The doctor's first findings move the rest of a page down if they arrive after it.
         httpx.get(f"{root}/doctor", timeout=PATIENCE).raise_for_status()
         yield root
 
@@ -134,7 +134,7 @@ def test_a_bar_shows_the_classes_of_its_values_by_colour_and_pattern(open_tab: O
     for number in (1, 2):
         ground = page.locator(f"#of-{number} .ground").evaluate("each => getComputedStyle(each).fill")
         assert ground not in ("none", "rgb(0, 0, 0)")
-    # Whoever only looks moves nothing.
+    # A user who only looks moves nothing.
     expect(page.locator("#move-items, #move, #timeline [data-count]")).to_have_count(0)
 
 
@@ -235,7 +235,7 @@ def test_of_a_value_of_20_mb_the_beginning_is_shown(open_tab: OpenTab) -> None:
     assert sum(size for name, size in sizes(page).items() if "static" not in name) < 100_000
 
 
-#: Views that have no part of their own: other views show each of theirs.
+#: Views without parts of their own: each of their parts is in another view.
 ALIKE = ("filtered", "no items", "none matches", "empty")
 
 
@@ -271,7 +271,7 @@ def test_every_view_is_for_everybody_who_comes_on_a_phone(open_tab: OpenTab, loo
 
 
 def _forgive_missing(tab: Tab) -> None:
-    """The browser logs pages that are not there."""
+    """Ignores the browser's log lines about missing pages."""
     tab.complaints[:] = [each for each in tab.complaints if "404" not in each]
 
 

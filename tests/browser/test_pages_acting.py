@@ -182,7 +182,7 @@ def test_bars_of_the_timeline_are_moved_from_the_keyboard(mender: Tab, client: C
     _tab_to(page, "Move items", "Enter")
     _tab_to(page, page.locator("#timeline svg a").first.get_attribute("aria-label") or "", "Space")
     expect(page.locator("#moved")).to_contain_text("2 items due")
-    # Shift takes the neighbour along, and Escape leaves all where they are.
+    # Shift selects the neighbour too, and Escape leaves all where they are.
     page.keyboard.press("Shift+ArrowRight")
     expect(page.locator("#moved")).to_contain_text("3 items due")
     page.keyboard.press("Escape")
@@ -201,7 +201,7 @@ def test_bars_of_the_timeline_are_moved_from_the_keyboard(mender: Tab, client: C
     by = page.get_by_label("Move the chosen items by")
     by.fill("-3h")
     expect(page.locator("#moved")).to_contain_text("That is past")
-    # What somebody types stays, and so does the focus, where the timeline is drawn anew.
+    # When the timeline is redrawn, typed text and the focus stay.
     before_zoom = page.locator("#timeline").get_attribute("data-step-ms") or ""
     page.locator("#timeline svg").hover()
     page.keyboard.down("Control")
@@ -330,7 +330,7 @@ def test_a_logout_ends_its_session_and_no_other(mender: Tab, open_tab: OpenTab) 
     session = page.context.storage_state()
     page.get_by_role("button", name="Log out").click()
     expect(page.get_by_label("Token")).to_be_visible()
-    # Nor does a copy of the cookie lead in again.
+    # A copy of the cookie does not log in again either.
     expect(open_tab(storage_state=session).open("/").get_by_label("Token")).to_be_visible()
     expect(mender.open("/").get_by_role("heading", name="Queues")).to_be_visible()
 
@@ -432,7 +432,7 @@ def _counted(page: Page) -> str:
 
 @pytest.mark.nightly
 def test_who_has_the_focus_keeps_it_while_an_action_goes_on(mender: Tab, client: Client) -> None:
-    """The page asks again and again how far it is."""
+    """The page polls the progress."""
     _offered(client, 2)
     page = mender.open(LINKS.items("orders"))
     address = _counted(page)
@@ -451,10 +451,10 @@ def test_who_has_the_focus_keeps_it_while_an_action_goes_on(mender: Tab, client:
     expect(page.get_by_role("button", name="Do nothing")).to_be_focused()
     name = "Another button"
     expect(page.get_by_role("button", name=name)).to_be_visible()
-    # No other button has it now: whoever presses a key at that moment does nothing.
+    # No other button has the focus now, so pressing a key at that moment does nothing.
     expect(page.locator("#action")).to_be_focused()
     accessible(page)
-    # One of the page's requests may be under way.
+    # A request of the page may be under way.
     page.unroute_all(behavior="ignoreErrors")
     _tab_to(page, "Do nothing", "Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("Dropped")
@@ -474,7 +474,7 @@ def test_a_second_click_and_a_second_tab_see_how_it_ended(mender: Tab, open_tab:
     page.get_by_role("button", name="Undo").click()
     expect(page.locator("#action")).to_contain_text("2 of 2 are as before")
     assert len(waiting()) == 2
-    # Back and forward show what is, and send nothing again.
+    # Back and forward show the current state, and send nothing again.
     page.go_back()
     page.go_forward()
     expect(page.get_by_role("heading", level=1)).to_have_text("Undone")

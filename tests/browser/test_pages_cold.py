@@ -1,4 +1,4 @@
-"""Somebody who has never seen the pages finds the problems of a server by them alone."""
+"""A user who has never seen the pages finds the problems of a server with them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PLANTED = {
 
 @pytest.fixture(scope="module")
 def root() -> Iterator[str]:
-    """A dashboard of a server with these problems, each on a queue of its own, beside two queues that are well."""
+    """A dashboard of a server with these problems, each on its own queue, and two healthy queues."""
     with (
         EmbeddedServer(program=PROGRAMS["redis"](), appendonly=True) as server,
         redis.Redis.from_url(server.url) as admin,

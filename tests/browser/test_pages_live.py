@@ -1,4 +1,4 @@
-"""The pages stay true while they are open, and say in place when they cannot."""
+"""Open pages stay up to date, and say so if they cannot."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_figures_come_by_themselves(open_tab: OpenTab, client: redisson_dq.Clien
     expect(page.locator('[data-figure="waiting"] .count')).to_have_text("1,234")
 
 
-# All keys are looked through every ten seconds.
+# All keys are scanned every ten seconds.
 @pytest.mark.nightly
 def test_queues_come_by_themselves(open_tab: OpenTab, client: redisson_dq.Client) -> None:
     page = open_tab().open("/")
@@ -63,11 +63,11 @@ def test_queues_come_by_themselves(open_tab: OpenTab, client: redisson_dq.Client
     for name in ("orders", "invoices"):
         client.delayed_queue(name, transfer=False).offer("b", 60)
         expect(page.locator(f'tr[data-queue="{name}"]')).to_be_visible(timeout=20_000)
-        # Whoever has the focus in what is drawn anew keeps it.
+        # Redrawing keeps the focus.
         page.get_by_role("link", name="Waiting").focus()
     expect(page.get_by_role("link", name="Waiting")).to_be_focused()
     accessible(page)
-    # Rows keep their places below a pointer or the focus, and nothing is lost by that.
+    # Rows keep their places below the pointer or the focus, and nothing is lost.
     client.delayed_queue("bills", transfer=False).offer("b", 60)
     page.get_by_role("link", name="orders").focus()
     expect(page.locator('[data-figure="waiting"] .count')).to_have_text("3")
@@ -86,7 +86,7 @@ def test_a_pause_and_a_hidden_tab_stop_the_updates(open_tab: OpenTab, client: re
     live.click()
     expect(live).to_have_text("Paused")
     orders.offer("b", 3600)
-    # A page that is loaded meanwhile is paused as well, and is as new as it was loaded.
+    # A page that is loaded meanwhile is paused too, and shows the state at its loading.
     page.reload()
     expect(live).to_have_text("Paused")
     expect(count).to_have_text("2")

@@ -1,4 +1,4 @@
-"""No page of the built site is cut or has to be moved sideways: on a phone, a tablet, and a screen."""
+"""No page of the built site is cut off or has to be scrolled horizontally on a phone, a tablet or a screen."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser
 
 ROOT = Path(__file__).resolve().parents[2]
-#: What sticks out of the window, other than inside something that has a scroll bar of its own.
+#: The elements that stick out of the window, except inside elements with their own scroll bar.
 STICKING_OUT = """() => {
   const width = document.documentElement.clientWidth;
   const scrolls = node => node && node !== document.body

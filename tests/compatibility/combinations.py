@@ -42,7 +42,7 @@ def server_name(server: EmbeddedServer) -> str:
 
 
 def most_telling(combinations: Iterable[Combination], tried: Mapping[Combination, str]) -> Iterator[Combination]:
-    """Those never tried first, each with as many pairs of versions as possible that no other one had. Then the oldest.
+    """First the combinations never tried, each with as many new pairs of versions as possible. Then the oldest.
 
     ``tried`` has the day of each that was.
     """

@@ -25,7 +25,7 @@ def main(url: str, envelope: Any) -> None:
     """Raises an error where a step gives another value than Redisson offered."""
     with redisson_dq.connect(url, envelope=envelope) as client:
         queue = client.blocking_queue(FROM_JAVA)
-        # This client alone has the queue open, so it moves the items too.
+        # Only this client has the queue open, so it also moves the items.
         _same("taken", queue.poll(timeout=_PATIENCE))
         delivery = queue.receive(timeout=_PATIENCE)
         _same("received", delivery and delivery.value)

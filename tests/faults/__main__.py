@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _plan(only: Sequence[str], seed: int, exact: bool, for_ever: bool) -> Iterator[tuple[Fault, Sequence[str], int]]:
-    """Which fault meets which loads: each once, or over and over again in another order and company."""
+    """The pairs of faults and loads: each once, or repeatedly in other orders and combinations."""
     faults = [FAULTS[name] for name in only if name in FAULTS] or list(FAULTS.values())
     chosen = [name for name in only if name in LOADS]
     rng = random.Random(seed)
@@ -57,7 +57,7 @@ def _plan(only: Sequence[str], seed: int, exact: bool, for_ever: bool) -> Iterat
             possible = [name for name in (chosen or LOADS) if fault.loads is None or name in fault.loads]
             if not possible:
                 continue
-            # What names a fault and loads repeats a run; loads alone meet all faults, some of them at a time.
+            # Naming a fault and loads repeats a run. Naming only loads lets them meet all faults, some at a time.
             repeats = chosen and any(name in FAULTS for name in only)
             loads = chosen if repeats else rng.sample(possible, min(3, len(possible)))
             yield fault, loads, seed if exact and not for_ever else rng.randrange(1_000_000)
@@ -66,12 +66,12 @@ def _plan(only: Sequence[str], seed: int, exact: bool, for_ever: bool) -> Iterat
         rng.shuffle(faults)
 
 
-# So many loads meet a fault at the same time. More of them would be slow.
+# The number of loads that meet a fault at the same time. More of them would be slow.
 _TOGETHER = 4
 
 
 def _everything(only: Sequence[str], seed: int, exact: bool, for_ever: bool) -> Iterator[tuple[Fault, list[str], int]]:
-    """Each fault with each load that its place has, some of them at a time, in any company."""
+    """Each fault with each load of its world, some of them at a time, in random combinations."""
     faults = [name for name in only if name in FAULTS] or list(FAULTS)
     chosen = [name for name in only if name in LOADS] or list(LOADS)
     rng = random.Random(seed)

@@ -25,7 +25,7 @@ class _Counting:
                 return error.value
             count += 1
             if count == self._number:
-                # The task is cancelled before it waits, so nothing comes in between.
+                # The task is cancelled before it waits, so nothing happens in between.
                 task = asyncio.current_task()
                 assert task is not None
                 task.cancel()

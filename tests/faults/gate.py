@@ -1,8 +1,8 @@
-"""The proxy of the kit, with a ledger: it knows what a broken connection took along.
+"""The proxy of the kit, with a ledger: it knows the items that were lost with a connection.
 
 Each pop that Redis may have carried out and whose reply the client never got is a :class:`LostReply`: with the items of
-the reply where the gate has seen it, and otherwise with the number of items that it can have held at most. The checker
-allows these losses and no others.
+the reply if the gate has seen it, otherwise with the greatest possible number of items. The checker allows these losses
+and no others.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _POPS = {b"BLPOP", b"BRPOP", b"LPOP", b"RPOP"}
 
 @dataclass(frozen=True)
 class LostReply:
-    """A pop whose reply never reached its client. ``held`` are the items in it, or None when nobody has seen it."""
+    """A pop whose reply never reached its client. ``held`` are the items in it, or None if the gate has not seen it."""
 
     key: bytes
     most: int
@@ -35,7 +35,7 @@ class LostReply:
 
 
 class Gate(Proxy):
-    """Forwards everything to the server at ``port()`` until told otherwise."""
+    """Forwards everything to the server at ``port()`` until a trap is set."""
 
     def __init__(self, port: Callable[[], int], *, delay: float = 0.0) -> None:
         self.lost: list[LostReply] = []

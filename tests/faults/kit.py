@@ -29,8 +29,8 @@ def _add(fault: Fault) -> None:
 
 # -- connections, at the gate ----------------------------------------------------------------------------------------
 
-# Commands at which something happens, and the ways in which a connection can break there. EVALSHA is every script:
-# offers, transfers, cancellations. Some of them are named.
+# Commands at which a connection breaks, and the ways in which it breaks. EVALSHA means every script: offers, transfers,
+# cancellations. Some scripts are named.
 _AT = {
     "pop": "BLPOP",
     "batch": "LPOP",
@@ -202,7 +202,7 @@ def _flush_all(run: Run) -> None:
 
 
 def _stop(run: Run) -> None:
-    """The server's process stands still."""
+    """The server's process is stopped."""
     os.kill(run.world.server.pid, signal.SIGSTOP)
     run.pause(0.2, 1.5)
     os.kill(run.world.server.pid, signal.SIGCONT)
@@ -234,8 +234,8 @@ def _is_free(admin: redis.Redis) -> bool:
     return False
 
 
-# How many a load offers for one moment before the server gets slow, and how many loads do. A client learns how slow it
-# is only by calls with work to do.
+# The items that a load offers for one moment before the server gets slow, and the number of such loads. A client learns
+# how slow the server is only by calls with work to do.
 _MUCH, _SOME = 1000, 2
 
 
@@ -258,7 +258,7 @@ def _throttled(run: Run) -> None:
 
 
 def _until_much_is_due(run: Run) -> float:
-    """When a slow phase ends that begins now."""
+    """The end of a slow phase that begins now."""
     for load in run.rng.sample(run.loads, min(_SOME, len(run.loads))):
         load.burst(_MUCH)
     return time.monotonic() + run.rng.uniform(0.5, 2.5)
@@ -294,7 +294,7 @@ _add(Fault("kill-process", _kill_process, times=6, loads=_KILLED))
 
 # -- restarts --------------------------------------------------------------------------------------------------------
 
-# By appendfsync: up to how many seconds of writes a killed server loses.
+# By appendfsync: the seconds of writes that a killed server may lose.
 _EVERYSEC = 2.0
 
 
@@ -311,7 +311,7 @@ def _killed(run: Run) -> None:
     began = time.time()
     run.world.server.kill()
     run.world.server.start()
-    # With "no" Redis gives each write to the system before it answers, and the system lives.
+    # With "no", Redis passes each write to the system before it answers, and the system survives.
     if run.fault.config["appendfsync"] == "everysec":
         run.pardon("lost", began - _EVERYSEC, "appendfsync everysec")
         run.pardon("twice", began - _EVERYSEC, "appendfsync everysec")
@@ -361,7 +361,7 @@ def _broken_everywhere(run: Run, why: str) -> None:
     """Each pop that was under way on any server may have lost its reply."""
     assert isinstance(run.world, (ClusterWorld, SentinelWorld))
     for load in run.loads:
-        # One blocking pop of each list, and each immediate look of a short wait.
+        # A blocking pop of each list, and an immediate look of each short wait.
         most = 2 * len(load.queues) + len(load.consumers) + load.others
         run.world.by_hand.append(LostReply(b"", most, None, why, time.time()))
 
@@ -385,7 +385,7 @@ def _sentinel_failover(run: Run) -> None:
 
 
 def _answers(ask: Callable[[], object]) -> object:
-    """A server's answer, or nothing while a Sentinel closes the connections to it."""
+    """A server's answer, or None while a Sentinel closes the connections to it."""
     with suppress(redis.ConnectionError):
         return ask()
     return None
@@ -413,7 +413,7 @@ BY_NAME = (
 
 
 def _name_turns(run: Run) -> None:
-    """A failover behind one name, in which open connections stay open. The name turns before or behind the roles."""
+    """A failover behind one name, in which open connections stay open. The name switches before or after the roles."""
     world = run.world
     assert isinstance(world, NamedWorld)
     old, new = world.admin, world.admins[1 - world.master]
@@ -440,7 +440,7 @@ def _name_turns(run: Run) -> None:
 
 
 def _password_changes(run: Run) -> None:
-    """The servers know a new password at once, and clients are told it a little later."""
+    """The servers get a new password at once, and the clients a little later."""
     world = run.world
     assert isinstance(world, NamedWorld)
     password = f"secret-{run.rng.random()}"
@@ -451,7 +451,7 @@ def _password_changes(run: Run) -> None:
 
 
 def _shortage_of(what: Callable[[pytest.MonkeyPatch, Shortage], None]) -> Callable[[Run], None]:
-    """For some seconds the clients get none of these, and all of their connections end meanwhile."""
+    """For some seconds the clients cannot start any of these, and all their connections end meanwhile."""
 
     def fault(run: Run) -> None:
         with pytest.MonkeyPatch.context() as patch:
@@ -462,7 +462,7 @@ def _shortage_of(what: Callable[[pytest.MonkeyPatch, Shortage], None]) -> Callab
     return fault
 
 
-# When a replica has given up to take over, whatever held it up.
+# The time by which a replica has given up the takeover, whatever delayed it.
 _FAILOVER_ENDS = 6.0
 
 

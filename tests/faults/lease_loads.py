@@ -1,8 +1,8 @@
 """Loads that receive under leases: ack, nack, hand back, reject, extend, renew, and leases that are left to expire.
 
-An item counts as taken when its ack was answered with ACKED. Each that was offered is acked, or stands in Redis, ready,
-waiting, in flight or dead; of one that is gone an ack has had no answer. An item that comes again has a reason: nobody
-has it in hand under a lease that still lasts.
+An item counts as taken when its ack was answered with ACKED. Each offered item is acked, or is in Redis: ready,
+waiting, in flight or dead. If an item is gone without that, an ack has had no answer. An item is delivered again only
+if nobody holds it under a lease that still lasts.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tests.proof.recording import epoch_ms
 
 __all__ = ["NEARLY_OVER", "VISIBLE", "Workers"]
 
-# Seconds that a lease lasts, and those at its end in which another receiver may have the item already.
+# The seconds of a lease, and the seconds at its end in which another receiver may already have the item.
 VISIBLE = 2.0
 NEARLY_OVER = 0.5
 
@@ -66,7 +66,7 @@ class Leases(Load):
             self._ack(each)
 
     def _redrive(self, rng: random.Random) -> None:
-        """Dead letters begin anew."""
+        """Redrives dead letters."""
         time.sleep(rng.uniform(0.1, 0.5))
         for queue in getattr(self.queue, "partitions", [self.queue]):
             queue.redrive()
@@ -110,7 +110,7 @@ class Leases(Load):
         self._settle([delivery.value], lambda: [delivery.ack()])
 
     def _settle(self, names: Sequence[str], acks: Callable[[], Sequence[Any]]) -> None:
-        """Sends acks. Acks without an answer are sent once more; LOST then tells nothing about the first one."""
+        """Sends acks. An ack without an answer is sent again; then LOST says nothing about the first one."""
         for _ in range(2):
             try:
                 outcomes = acks()
@@ -151,7 +151,7 @@ class AsyncioLeases(Leases, Asyncio):
     consumers: ClassVar[tuple[str, ...]] = (*Leases.consumers, "cancelled_receive", "cancelled_receive")
 
     def _cancelled_receive(self, rng: random.Random) -> None:
-        """A receive that is cancelled hands back what it was given."""
+        """A cancelled receive hands back the values that it got."""
         assert isinstance(self._flavour, AsyncioFlavour)
         receive = self.queue.inner.receive
         calls: list[Callable[[], Any]] = [
@@ -169,7 +169,7 @@ class AsyncioLeases(Leases, Asyncio):
 
 
 class Workers(Load):
-    """Workers, whose handlers fail now and then."""
+    """Workers whose handlers sometimes fail."""
 
     rules = LEASED
     queue_options: ClassVar[dict[str, Any]] = {"delivery_limit": None}

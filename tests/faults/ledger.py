@@ -1,8 +1,8 @@
-"""Counts each item by its identity, and compares what became of it with what may become of it.
+"""Tracks each item by its identity, and compares its fate with the allowed ones.
 
-An item is named ``item:<load>:<number>``; its name is, or is in, the value that is offered. The ledger is told of every
-step: before an offer is sent, how it ended, and each time that an item is taken. At the end :meth:`Ledger.verdict`
-compares that with what is left in Redis, with what broken connections took along, and with the rules of the load.
+An item is named ``item:<load>:<number>``; its name is, or is in, the value that is offered. The ledger records every
+step: before an offer is sent, its outcome, and each take of an item. At the end, :meth:`Ledger.verdict` compares these
+with the items in Redis, with the items lost with connections, and with the rules of the load.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ _UNSURE = 1.0
 
 @dataclass
 class Item:
-    """What is known of one item. Times are of this machine's clock, in epoch seconds."""
+    """The record of an item. Times are of this machine's clock, in epoch seconds."""
 
     name: str
     offered: float
     delay: float
-    #: ``asked`` (no answer yet, or none that tells), ``in``, ``refused`` or ``cancelled``.
+    #: ``asked`` (no answer yet, or an inconclusive one), ``in``, ``refused`` or ``cancelled``.
     state: str = "asked"
     taken: list[float] = field(default_factory=list)
-    #: When it was received under a lease, each time.
+    #: The times at which it was received under a lease.
     delivered: list[float] = field(default_factory=list)
     #: An ack was sent and had no answer.
     maybe_acked: bool = False
@@ -53,7 +53,7 @@ class Pardon:
 
 @dataclass(frozen=True)
 class Finding:
-    """One way in which a run differs from what is promised."""
+    """A way in which a run breaks a promise."""
 
     kind: str
     text: str
@@ -66,7 +66,7 @@ class Finding:
 
 @dataclass
 class Verdict:
-    """What became of all items of one load."""
+    """The outcome of all items of a load."""
 
     counts: dict[str, int]
     findings: list[Finding]
@@ -78,7 +78,7 @@ class Verdict:
 
 
 class Ledger:
-    """The items of one load. May be told from any thread."""
+    """The items of a load. Its methods may be called from any thread."""
 
     def __init__(self, load: str, rules: Rules) -> None:
         self.load = load
@@ -86,13 +86,13 @@ class Ledger:
         self.items: dict[str, Item] = {}
         self.pardons: list[Pardon] = []
         self.findings: list[Finding] = []
-        #: Items that calls in doubt may have had in hand: by calls that may lose them.
+        #: The number of items that calls in doubt may have had in hand, for calls that may lose items.
         self.in_hand = 0
         self._mutex = threading.Lock()
         self._numbers = 0
         self._forgotten = 0
-        # Taken before the offer was told of, as news of several processes come in any order.
-        # When it was noticed, by name.
+        # Taken before the offer was recorded, because reports of several processes come in any order. By name: when it
+        # was noticed.
         self._held_twice: dict[str, float] = {}
         self._unknown: dict[str, list[float]] = {}
         self.last_taken = 0.0
@@ -108,13 +108,13 @@ class Ledger:
         return name
 
     def asked(self, name: str, delay: float, at: float | None = None) -> None:
-        """An offer is about to be sent; ``at`` where another process tells of it."""
+        """An offer is about to be sent. ``at`` is its time if another process reports it."""
         with self._mutex:
             self.items[name] = Item(name, time.time() if at is None else at, delay)
             self.items[name].taken += self._unknown.pop(name, [])
 
     def told(self, name: str, delay: float, at: float) -> None:
-        """The same for one that another process has named."""
+        """The same for an item that another process has named."""
         with self._mutex:
             self._numbers += 1
         self.asked(name, delay, at)
@@ -122,12 +122,12 @@ class Ledger:
     def answered(self, names: Iterable[str], state: str) -> None:
         with self._mutex:
             for name in names:
-                # One that was taken before the answer came may be forgotten.
+                # An item that was taken before the answer came may be forgotten.
                 if name in self.items:
                     self.items[name].state = state
 
     def unsure(self, names: Iterable[str]) -> None:
-        """Takes a refusal back that may not have been one of all of them."""
+        """Withdraws a refusal that may not have applied to all items."""
         with self._mutex:
             for name in names:
                 if name in self.items and self.items[name].state == "refused":
@@ -155,7 +155,7 @@ class Ledger:
                 self._unknown.setdefault(name, [])
 
     def held_twice(self, name: str) -> None:
-        """It was received under a lease while another lease on it lasted."""
+        """The item was received under a lease while another lease on it lasted."""
         with self._mutex:
             self._held_twice.setdefault(name, time.time())
 
@@ -166,12 +166,12 @@ class Ledger:
                 self.items[name].maybe_acked = True
 
     def killed(self, most: int) -> None:
-        """A process ended that may have had so many in hand."""
+        """A process ended that may have had ``count`` items in hand."""
         with self._mutex:
             self.in_hand += most
 
     def ended_without_telling(self, most: int, *, cancelled: bool = False) -> None:
-        """A call ended with an error, or was cancelled, and may have taken so many."""
+        """A call ended with an error, or was cancelled, and may have taken ``count`` items."""
         if self.rules.lost_with_cancel if cancelled else self.rules.at_once:
             with self._mutex:
                 self.in_hand += most
@@ -186,7 +186,7 @@ class Ledger:
             self.pardons.append(Pardon(kind, since, until, why))
 
     def forget(self, before: float) -> None:
-        """Drops items that are done with since then. One that comes again all the same is one never offered."""
+        """Drops items that are done since then. If such an item comes again, it counts as never offered."""
         with self._mutex:
             done = [
                 name
@@ -214,9 +214,9 @@ class Ledger:
         queues: Collection[str] = (),
         skews: Sequence[tuple[float, float]] = (),
     ) -> Verdict:
-        """Judges. ``left`` are the items that are still in Redis, ``skews`` when the server's clock was set how far.
+        """The verdict. ``left`` are the items still in Redis, ``skews`` the times and steps of the server's clock.
 
-        A reply that the client itself did not wait for excuses nothing.
+        A reply for which the client itself did not wait excuses nothing.
         """
         rules, findings = self.rules, list(self.findings)
         in_redis = {name: len(places) for name, places in left.items()}
@@ -239,7 +239,7 @@ class Ledger:
         twice = [item for item in items if len(item.taken) + in_redis.get(item.name, 0) > 1]
         if wrong := [item.name for item in twice if not rules.twice and not self._pardoned("twice", item)]:
             findings.append(Finding("twice", f"{len(wrong)} delivered more than once", tuple(wrong)))
-        # A lease lasts by the server's clock. One that is set forward ends it.
+        # A lease lasts by the server's clock. Setting the clock forward ends it.
         both = [
             item
             for item in items
@@ -278,7 +278,7 @@ class Ledger:
         return Verdict(counts, findings, max(late, default=0.0))
 
     def tell(self, history: History, queue: str, lost_replies: Collection[LostReply], queues: Collection[str]) -> None:
-        """Writes into the history what faults and broken connections may have taken along."""
+        """Writes the possible losses by faults and broken connections into the history."""
         now, epoch = time.monotonic_ns(), time.time()
         for pardon in self.pardons:
             since, until = (now - round(1e9 * (epoch - moment)) for moment in (pardon.since, pardon.until))
@@ -302,14 +302,14 @@ class Ledger:
 
 
 def _early(item: Item, skews: Sequence[tuple[float, float]]) -> bool:
-    """Whether it was taken before its time, in whatever way the server's clock was set meanwhile."""
+    """Whether the item was taken before its due time, however the server's clock was set meanwhile."""
     first = min(item.taken + item.delivered)
     due = item.offered + min(_in_effect(skews, item.offered, item.offered)) + item.delay
-    # An offer's delay counts from a whole millisecond on.
+    # An offer's delay counts from a whole millisecond.
     return first + max(_in_effect(skews, item.offered, first)) < due - 0.001
 
 
 def _in_effect(skews: Sequence[tuple[float, float]], since: float, until: float) -> list[float]:
-    """How far ahead the server's clock has been between two moments. When exactly it was set is not known."""
+    """The steps of the server's clock between two moments. The exact time of a step is not known."""
     before = [skew for moment, skew in skews if moment < since - _UNSURE][-1:] or [0.0]
     return before + [skew for moment, skew in skews if since - _UNSURE <= moment <= until + _UNSURE]

@@ -1,7 +1,7 @@
-"""What goes on while faults come: offers of every kind, and takes of one kind for each load.
+"""The loads during faults: offers of every kind, and one kind of take for each load.
 
-A load tells its ledger what it does. It ends with its client; what it leaves in Redis is counted by the run. A new way
-to take is a new load here, and its rules in ``rules.py``.
+A load reports to its ledger. It ends with its client; the run counts the items that it leaves in Redis. A new way to
+take needs a new load here, and rules in ``rules.py``.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = ["HELD", "LOADS", "Asyncio", "Load", "kind_of"]
 # Seconds between two steps of the producer. Some 150 items a second: what is under way when a fault comes matters.
 _STEP = 0.03
 _LONGEST_DELAY = 0.3
-# How far beyond its time a wait may end at most; the figure itself is printed.
+# The most by which a wait may exceed its timeout. The actual figure is printed.
 HELD = 8.0
 
 
@@ -44,14 +44,14 @@ class Load:
     lean: ClassVar[bool] = False
     partitions: ClassVar[int | None] = None
     consumers: ClassVar[tuple[str, ...]] = ("take", "poll", "poll_many", "short_poll")
-    #: A load that has taken so many items counts as running.
+    #: A load that has taken this many items counts as running.
     warm: ClassVar[int] = 30
     queue_options: ClassVar[dict[str, Any]] = {}
     #: None: the world's.
     codec: Codec[Any] | None = None
-    #: How many take beside its consumers.
+    #: The number of takers besides its consumers.
     others: ClassVar[int] = 0
-    #: Steps that wait without a timeout, so they never give up.
+    #: Steps that wait without a timeout, and so never give up.
     endless: ClassVar[tuple[str, ...]] = ("_take",)
 
     def __init__(self, name: str, world: World, ledger: Ledger, seed: int) -> None:
@@ -70,12 +70,12 @@ class Load:
 
     @property
     def queues(self) -> list[str]:
-        """The names in Redis, of a partitioned queue those of all partitions."""
+        """The names in Redis. For a partitioned queue, those of all partitions."""
         return [self.queue_name] if self.partitions is None else partition_names(self.queue_name, self.partitions)
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing was taken for a moment."""
+        """Whether nothing was taken recently."""
         return time.time() - self.ledger.last_taken > 0.3
 
     def start(self) -> None:
@@ -88,7 +88,7 @@ class Load:
         self._consume()
 
     def burst(self, count: int) -> None:
-        """Offers so many that are due at the same moment."""
+        """Offers ``count`` items that are due at the same moment."""
         pairs = [(self.ledger.next(0.3), 0.3) for _ in range(count)]
         names = [name for name, _ in pairs]
         self._told(names, lambda: self.delayed.offer_all(pairs))
@@ -123,7 +123,7 @@ class Load:
         return self._rng.choice((0.0, 0.001, 0.05, self._rng.uniform(0, _LONGEST_DELAY)))
 
     def _told(self, names: Sequence[str], call: Callable[[], Any]) -> Any:
-        """Makes the call that offers these, and tells the ledger how it ended."""
+        """Makes the call that offers these items, and reports the outcome to the ledger."""
         try:
             result = call()
         except RedisConnectionError as error:
@@ -135,7 +135,7 @@ class Load:
             raise
         except RedissonDQError as error:
             self.refused.add(kind_of(error))
-            # An error that is no connection's was not carried out, unless it says otherwise.
+            # An error that is not a connection error means that nothing was done, unless it says otherwise.
             if not getattr(error, "maybe_done", False):
                 self.ledger.answered(names, "refused")
             time.sleep(self._world.after_refusal)
@@ -254,16 +254,16 @@ class Load:
         return Flavour()
 
     def _begun(self, f: str, value: Any, **more: Any) -> Call:
-        """Writes down that a call begins which no recorded handle makes."""
+        """Records the begin of a call that no recorded handle makes."""
         return self.history.invoke(threading.current_thread().name, f, self.queue_name, value, **more)
 
     def _took(self, names: list[str], began: int) -> None:
-        """Values came that no recorded handle has taken."""
+        """Records values that no recorded handle has taken."""
         self._begun("take", len(names), at=began).ok(names)
         self.ledger.took(names)
 
     def _recorded(self, handle: Any) -> Any:
-        """The handle, which writes its calls into the history."""
+        """The handle, with its calls written into the history."""
         return Recorded(handle, self.history, self.queue_name)
 
     def _thread(self, work: Callable[..., None], *args: Any) -> None:
@@ -307,7 +307,7 @@ class Asyncio(Load):
         call, args, options = rng.choice(calls)
 
         async def told() -> None:
-            # No await between the value and the ledger.
+            # There is no await between the value and the ledger.
             value = await call(*args, **options)
             self.ledger.took(value if isinstance(value, list) else [] if value is None else [value])
 
@@ -338,7 +338,7 @@ class AsyncioPartitions(Asyncio):
 
 
 class Listeners(Load):
-    """Listeners, which are subscribed and unsubscribed meanwhile."""
+    """Listeners that are subscribed and unsubscribed meanwhile."""
 
     def _consume(self) -> None:
         self._began = time.monotonic_ns()
@@ -465,7 +465,7 @@ class Recurring(Load):
             self.ledger.found("lost", "no occurrence came of the offer that recurs all the time")
 
     def _offer(self) -> None:
-        # Not in the past by the time that it is asked for.
+        # Not in the past when the offer is made.
         delay = self._delay() + 0.2
         name = self.ledger.next(delay)
         start = datetime.fromtimestamp(self._world.clock() + delay, timezone.utc)
@@ -496,7 +496,7 @@ class Recurring(Load):
 
 
 def kind_of(error: Exception) -> str:
-    """The error without what is different each time."""
+    """The error without the parts that differ each time."""
     text = re.sub(r"item:[a-z0-9:]+|[0-9]+", "_", str(error))
     return f"{type(error).__name__}: {text.rsplit(': ', 1)[-1][:40]}"
 

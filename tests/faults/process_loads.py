@@ -1,7 +1,7 @@
-"""Loads whose work is done by processes of their own, which are killed, forked, interrupted or end; and one in Java.
+"""Loads whose work is done by separate processes, which are killed, forked, interrupted or end; and one in Java.
 
-What a process had in hand when it died is gone, as ``docs/guarantees.md`` says: the load tells the ledger how much that
-can be. Of values that were received under a lease it is nothing.
+Items that a process had in hand when it died are gone, as ``docs/guarantees.md`` says. The load reports to the ledger
+how many these can be: none for values received under a lease.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from tests.proof.history import Call
 
 __all__ = ["Processes"]
 
-# How long a process may take to end when it is asked to, on a machine that does other things as well.
+# The time that a process may take to end on a busy machine.
 _LAST_STEPS = 30.0
-#: Of the queues that processes fill themselves.
+#: For queues that processes fill themselves.
 PARTITIONS = 3
-# Each process names its items from another number on.
+# Each process numbers its items from another start.
 _NUMBERS = 1_000_000
 
 
 class _Worker:
-    """One process at a time, started anew when it has ended."""
+    """One process at a time, restarted when it has ended."""
 
     def __init__(self, load: Processes, mode: str, place: int) -> None:
         self._load, self.mode, self._place = load, mode, place
@@ -53,7 +53,7 @@ class _Worker:
     def run(self) -> None:
         while not self._load.is_over and not (self.mode == "offer" and not self._load.is_offering):
             self._generation += 1
-            # Read after the process has ended: its errors stand there.
+            # Read after the process has ended, for its errors.
             with tempfile.TemporaryFile() as errors:
                 self.is_killed = False
                 self.process = subprocess.Popen(
@@ -69,7 +69,7 @@ class _Worker:
                     return
 
     def end(self, by: int) -> None:
-        """Ends the process. A process that was asked to end and does not is a finding."""
+        """Ends the process. If it does not end when asked, that is a finding."""
         process = self.process
         if process is None:
             return
@@ -126,11 +126,11 @@ class Processes(Load):
     """Consumers and producers in processes, which a fault kills."""
 
     consumers = ()
-    # Processes take long to begin on a machine that does other things as well.
+    # Processes start slowly on a busy machine.
     warm = 5
     modes: ClassVar[tuple[str, ...]] = ("take", "take", "offer")
     others = 3
-    #: How many items a process may have in hand when it dies.
+    #: The number of items that a process may have in hand when it dies.
     in_hand: ClassVar[dict[str, int]] = {"take": 1}
     #: What asks a process to end at the end of the run.
     last_signal: ClassVar[int] = signal.SIGKILL
@@ -140,13 +140,13 @@ class Processes(Load):
         self.seed = seed
         self.is_over = False
         self._directory = tempfile.TemporaryDirectory()
-        #: When it is there, its processes offer nothing any more.
+        #: When this file exists, the processes stop offering.
         self.stop_file = os.path.join(self._directory.name, "stop")
         self._workers = [_Worker(self, mode, place) for place, mode in enumerate(self.modes, 1)]
 
     @property
     def way(self) -> dict[str, Any]:
-        """How its processes connect."""
+        """The way in which its processes connect."""
         way: dict[str, Any] = self._world.way
         return way
 
@@ -160,11 +160,11 @@ class Processes(Load):
             self._thread(worker.run)
 
     def kill_one(self, rng: random.Random) -> None:
-        """Kills a process at whatever it does."""
+        """Kills a process, whatever it is doing."""
         rng.choice([worker for worker in self._workers if worker.mode != "signals"]).end(signal.SIGKILL)
 
     def acked(self, name: str) -> None:
-        """A process was told that its ack ended the item."""
+        """A process got the answer that its ack ended the item."""
 
     def stop_offering(self) -> None:
         super().stop_offering()
@@ -173,7 +173,7 @@ class Processes(Load):
             if worker.mode == "offer":
                 worker.end(signal.SIGKILL)
         if self.rules is not LEASED:
-            # Processes that end and begin all the time may be too slow for what has piled up.
+            # Processes that constantly end and start may be too slow for the backlog.
             self._thread(self._take_all_the_time, self._poll_many, random.Random(self.seed))
 
     def close(self) -> None:
@@ -187,7 +187,7 @@ class Processes(Load):
 class LeaseProcesses(Processes):
     """Receivers in processes. The transaction that acks an item also notes it, so both are done or neither.
 
-    An item with a note is done, and has one note. That the ack was theirs must be told to one process only.
+    An item with a note is done, and has exactly one note. Only one process may be told that its ack ended the item.
     """
 
     rules = LEASED
@@ -251,7 +251,7 @@ class Forks(InEveryWay):
     """A process that forks while it waits."""
 
     modes = ("fork", "offer")
-    # Its own threads, its listener, and the child that it may have just then.
+    # Its own threads, its listener, and a child that it may have at that moment.
     in_hand: ClassVar[dict[str, int]] = {"fork": 4}
 
 
@@ -291,7 +291,7 @@ class BesideJava(Load):
             shown = delay - max(0.0, self._world.clock() - time.time())
             name = self.ledger.next(shown)
             call = self._begun("offer", [[name, 1000 * shown]])
-            # One that failed may be in all the same.
+            # An offer that failed may still have been carried out.
             with suppress(PeerError, FutureTimeoutError):
                 self._peer.call("offer", queue=self.queue_name, value=name, delayMs=round(delay * 1000))
                 call.ok([["offered", None]])

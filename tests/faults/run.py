@@ -24,7 +24,7 @@ __all__ = ["Fault", "Result", "Run", "command", "gone_on", "judged", "run", "set
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that goes wrong, and is right again when ``do`` returns."""
+    """Something that goes wrong, and works again when ``do`` returns."""
 
     name: str
     do: Callable[[Run], None]
@@ -32,25 +32,25 @@ class Fault:
     place: str = "single"
     config: Mapping[str, str] = field(default_factory=dict)
     clock: bool = False
-    #: None: every load that its place has.
+    #: None: every load of its world.
     loads: tuple[str, ...] | None = None
-    #: Errors that Redis may answer with meanwhile. Any other error of a ``take()`` is a finding.
+    #: Errors that Redis may return meanwhile. Any other error of a ``take()`` is a finding.
     note: str = ""
 
 
 @dataclass
 class Result:
-    """What a run has shown."""
+    """The result of a run."""
 
     fault: str
     seed: int
     verdicts: dict[str, Verdict]
     findings: list[Finding]
-    #: What was refused, by load.
+    #: By load: the refusals.
     refused: dict[str, set[str]]
     worst_wait: float
     seconds: float
-    #: Of a soak: how long it was to be.
+    #: For a soak: its planned duration.
     minutes: float = 0.0
 
     @property
@@ -79,12 +79,12 @@ class Result:
 
 
 def command(fault: str, loads: Sequence[str], seed: int) -> str:
-    """What repeats a run."""
+    """The command that repeats a run."""
     return f"python -m tests.faults --seed {seed} --only {','.join([fault, *loads])}"
 
 
 class Run:
-    """What a fault works with: the world, the loads, and random numbers from the seed."""
+    """The resources of a fault: the world, the loads, and random numbers from the seed."""
 
     def __init__(self, fault: Fault, world: World, loads: Sequence[Load], seed: int) -> None:
         self.fault, self.world, self.loads = fault, world, loads
@@ -95,7 +95,7 @@ class Run:
         return [load.ledger for load in self.loads]
 
     def pause(self, least: float, most: float) -> None:
-        """Lets the loads go on for a while."""
+        """Lets the loads run for a while."""
         time.sleep(self.rng.uniform(least, most))
 
     def pardon(self, kind: str, since: float, why: str) -> None:
@@ -104,12 +104,12 @@ class Run:
             ledger.pardon(kind, since, time.time(), why)
 
     def go_on(self) -> None:
-        """Waits until each load has taken so many more that it is under way."""
+        """Waits until each load has taken enough further items to count as running."""
         until = [(load, load.ledger.taken + load.warm) for load in self.loads]
         eventually(lambda: self.look() and all(load.ledger.taken >= taken for load, taken in until))
 
     def look(self) -> bool:
-        """Looks whether each item of the loads with leases is in one place."""
+        """Checks that each item of the loads with leases is in one place."""
         for load in self.loads:
             for misplaced in self.world.misplaced(load.queues) if load.rules is LEASED else ():
                 load.ledger.found("torn", misplaced)
@@ -149,7 +149,7 @@ def run(fault: Fault, load_names: Sequence[str], seed: int, *, times: int | None
 
 
 def judged(world: World, loads: Sequence[Load]) -> tuple[dict[str, Verdict], list[Finding]]:
-    """The verdict on each load, after all of them were closed, and what is wrong with all of them together."""
+    """The verdict on each load, after all of them were closed, and the findings about all of them together."""
     if not world.alive:
         return {}, [Finding("dead", "the server has died")]
     findings = _left_nothing_behind(world)
@@ -166,7 +166,7 @@ def judged(world: World, loads: Sequence[Load]) -> tuple[dict[str, Verdict], lis
 
 
 def _checked(world: World) -> list[Finding]:
-    """What the checker finds in the history. It keeps a history that has findings."""
+    """The checker's findings in the history. A history with findings is kept."""
     world.history.close()
     report = check(world.history.path)
     if not report.findings:
@@ -186,11 +186,11 @@ def _world(fault: Fault) -> World:
 
 
 def gone_on(run: Run) -> list[Finding]:
-    """After the last fault everything has to flow again."""
+    """Waits until everything flows again after the last fault."""
     try:
         run.go_on()
     except AssertionError:
-        # Where each thread stands tells what waits for what.
+        # The stacks of the threads show what waits for what.
         faulthandler.dump_traceback()
         stuck = ", ".join(f"{ledger.load} {ledger.taken}" for ledger in run.ledgers)
         places = run.world.places([queue for load in run.loads for queue in load.queues])
@@ -199,7 +199,7 @@ def gone_on(run: Run) -> list[Finding]:
 
 
 def settled(run: Run) -> list[Finding]:
-    """Nothing is offered any more. Every item that is in Redis has to come."""
+    """Nothing is offered any more. Every item in Redis has to be delivered."""
     queues = [queue for load in run.loads for queue in load.queues]
 
     def is_settled() -> bool:

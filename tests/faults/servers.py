@@ -1,7 +1,7 @@
-"""Servers of other versions than those that every run has: ``REDISSON_DQ_TEST_SERVERS`` names them.
+"""Servers of further versions, named by ``REDISSON_DQ_TEST_SERVERS``.
 
 It holds paths of programs, with colons between them. The nightly tests name those of two wheels, a Redis 6.2 and a
-Redis 8. The wheels do not belong into the environment: one brings a ``redis-server`` for its PATH along.
+Redis 8. The wheels must not be in the environment: one of them puts a ``redis-server`` into its PATH.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["at_hand"]
 
 @cache
 def at_hand() -> dict[str, Callable[[], ServerProgram]]:
-    """What finds each of them, by its name."""
+    """By name: the function that finds each of them."""
     found = dict(PROGRAMS)
     for path in filter(None, os.environ.get("REDISSON_DQ_TEST_SERVERS", "").split(":")):
         # "Redis server v=6.2.14 sha=..."

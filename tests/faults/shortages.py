@@ -1,4 +1,4 @@
-"""Threads and connections that the system does not give, for a while."""
+"""Threads and connections that the system temporarily refuses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OPENS = "_connect"
 
 
 class Shortage:
-    """From the start with this number on, ``failures`` of them fail."""
+    """``failures`` starts fail, beginning with the one of this number."""
 
     def __init__(self, number: int, failures: int) -> None:
         self.number, self.failures = number, failures

@@ -1,4 +1,4 @@
-"""Clients that live through one fault after the other: every item counted, and nothing of theirs may grow."""
+"""Clients that survive one fault after the other: every item is counted, and no resource of theirs may grow."""
 
 from __future__ import annotations
 
@@ -20,33 +20,32 @@ __all__ = ["soak"]
 
 _LOADS = ("threads", "asyncio", "lean", "partitions", "listeners", "pipelines", "recurring", "leases")
 
-# Faults after which everything is there again, on a server that goes on.
+# Faults after which everything is restored, on a server that keeps running.
 _FAULTS = (
     *(name for name in FAULTS if name.startswith(("cut", "delay", "freeze", "kill-"))),
     *("refuse", "pause-all", "read-only", "flush-scripts", "stop", "busy", "kill9-always"),
-    # Slow phases lead to what clients learn, so they come more often than others.
+    # Clients learn from slow phases, so these are more frequent than others.
     *("slow", "throttled") * 4,
 )
 
-# Failovers, passwords that change and shortages come at such distances, in seconds, and this is what each client may
-# connect then.
+# The seconds between failovers, password changes and shortages, and the connections that each client may make then.
 _FAULTS_BY_NAME = ("name-turns", "name-turns", "password-changes", "no-threads", "no-descriptors")
-# A receive that is cancelled closes its connection, so a load that cancels receives all the time is none of them.
+# A cancelled receive closes its connection, so loads that constantly cancel receives are left out.
 _LOADS_BY_NAME = tuple(name for name in BY_NAME if name != "asyncioleases")
 _BETWEEN = (12.0, 24.0)
 _MOST_CONNECTIONS = 1.0
 
-# Seconds after which an item that was taken is forgotten, so that the count itself does not grow.
+# Seconds after which a taken item is forgotten, so that the ledger does not grow.
 _FORGET = 10.0
 _MOST_MEMORY = 1.15
 _MOST_MORE = 3
-# Minutes from which on growth is one. Before that pools still fill: each fault leads to more calls at the same time.
+# Minutes after which growth is a finding. Before that, pools still fill: each fault leads to more concurrent calls.
 _LONG = 5.0
 
 
 @dataclass(frozen=True)
 class _Sample:
-    """What the clients hold at a quiet moment."""
+    """The resources of the clients at a quiet moment."""
 
     memory: float
     threads: int
@@ -55,9 +54,9 @@ class _Sample:
 
 
 def soak(minutes: float, seed: int, *, by_name: bool = False) -> Result:
-    """Goes on for so long. The seed decides on the faults and their order.
+    """Runs for ``minutes``. The seed decides on the faults and their order.
 
-    ``by_name``: failovers behind one name, passwords that change, and shortages of threads and sockets. Nobody may
+    ``by_name``: failovers behind one name, password changes, and shortages of threads and sockets. No client may
     connect often meanwhile.
     """
     names, faults = (_LOADS_BY_NAME, _FAULTS_BY_NAME) if by_name else (_LOADS, _FAULTS)

@@ -1,4 +1,4 @@
-"""A wait that is cancelled, a client that is closed, a loop that ends, in any order: every value is taken or there.
+"""A cancelled wait, a closed client and an ending loop, in any order: every value is taken or still in Redis.
 
 ``REDISSON_DQ_FAULT_RUNS`` is how often each of them is tried; 1 unless set.
 """
@@ -40,7 +40,7 @@ CALLS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "partitions": lambda queues: queues["parts"].take(),
     "partitions batch": lambda queues: queues["parts"].poll(100, timeout=0.2),
     "partitions at once": lambda queues: queues["parts"].poll(limit=3),
-    # Nobody acks them: what a caller got is leased, and everything else is ready.
+    # Nothing is acked: the values that a caller got are leased, and all others are ready.
     "receive": lambda queues: queues["plain"].receive(visibility_timeout=600),
     "receive batch": lambda queues: queues["plain"].receive(100, timeout=0.2, visibility_timeout=600),
     "receive at once": lambda queues: queues["plain"].receive(3, timeout=0, visibility_timeout=600),
@@ -81,7 +81,7 @@ async def run(url: str, call: str, ending: str, chance: random.Random, got: list
             for value in VALUES:
                 await queues["parts"].add(value)
         else:
-            # A bounded queue counts its own values alone.
+            # A bounded queue counts only its own values.
             await queues["bounded" if call == "bounded" else "plain"].add_all(VALUES)
         task = asyncio.create_task(consume())
         for _ in range(chance.randrange(30)):
@@ -95,7 +95,7 @@ async def run(url: str, call: str, ending: str, chance: random.Random, got: list
 
 @pytest.fixture(autouse=True)
 def _nothing_is_left_for_the_next_test() -> Iterator[None]:
-    """What the test's end has freed is collected while its filters hold: records and errors of it kept the rest."""
+    """Objects freed at the end of a test are collected while its warning filters are active."""
     logging.disable(logging.CRITICAL)
     yield
     logging.disable(logging.NOTSET)
@@ -118,11 +118,11 @@ def test_every_value_is_taken_or_there(admin: Any, url: str, call: str, ending: 
             asyncio.run(run(url, call, ending, chance, got))
 
         def all_of_them() -> list[str]:
-            # A value that has just come for a receiver who is gone stands in the list of arrivals.
+            # A value that has just arrived for a receiver that is gone is in the list of arrivals.
             keys = [QueueKeys.of(name) for name in ("orders", *PARTS)]
             lists = [key for each in keys for key in (each.ready, each.arrivals, each.undecodable)]
             left = [value.decode() for key in lists for value in admin.lrange(key, 0, -1)]
-            # A value that was moved is where it was moved to, whether its caller learnt of it or not.
+            # A moved value is at its destination, whether its caller knows it or not.
             taken = [value.decode() for value in admin.lrange("moved", 0, -1)] if call == "move" else got  # noqa: B023
             return sorted(taken + left)
 

@@ -26,7 +26,7 @@ _WAITS: dict[str, Callable[[Any], Awaitable[Any]]] = {
 
 
 async def _cancel_and_leave(url: str, wait: str, partitions: int | None, steps: int, taken: list[str]) -> None:
-    """Leaves the client's block with a task in it that was cancelled after so many rounds of the loop."""
+    """Leaves the client's block with a task that was cancelled after ``steps`` rounds of the loop."""
 
     async def waiter(queue: Any) -> None:
         value = await _WAITS[wait](queue)
@@ -75,7 +75,7 @@ def test_nothing_is_lost_behind_a_slow_network(wait: str) -> None:
 
 
 async def _cancelled_on_its_way(gate: Gate, admin: redis.Redis, wait: str, taken: list[str]) -> bool:
-    """Whether it came to that. On a busy machine a short poll may have ended before."""
+    """Whether the task was cancelled in time. On a busy machine, a short poll may have ended before."""
 
     async def waiter(queue: Any) -> None:
         value = await _WAITS[wait](queue)

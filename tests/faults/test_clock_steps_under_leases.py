@@ -1,4 +1,4 @@
-"""The server's clock is set while values are leased. A lease lasts by that clock, and nobody is told anything wrong."""
+"""The server's clock is set while values are leased. A lease lasts by that clock, and every answer is right."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_set_forward_a_lease_that_is_kept_ends_and_its_holder_is_told(flavour: F
         queue.add("a")
         delivery = queue.receive(visibility_timeout=3, renew=True, on_lost=lost.append)
         world.step_clock(60)
-        # Whoever moves due items moves it, and the next one gets it. That is no failure of a handler.
+        # The mover moves it, and the next receiver gets it. This is not a failure of a handler.
         again = other.blocking_queue("orders").receive(timeout=30)
         assert (again.value, again.attempt, again.crashes) == ("a", 2, 1)
         eventually(lambda: len(lost) == 1)
@@ -58,7 +58,7 @@ def test_set_forward_by_less_than_the_lease_has_left(flavour: Flavour, world: Wo
         )
         for ahead in (25, 50, 75):
             world.step_clock(ahead)
-            # As the renewal does it, which would be due later.
+            # Like the renewal, which would be due later.
             assert delivery.extend(60) is SettleOutcome.EXTENDED
             assert 60 - 20 < delivery.remaining.total_seconds() < 60.1
         assert queue.poll() is None
@@ -81,7 +81,7 @@ def test_set_back_a_lease_is_ended_and_extended_as_ever(flavour: Flavour, world:
             assert delivery.reject("no") is SettleOutcome.DEAD_LETTERED
             assert queue.redrive().count == 1
         elif call == "extend":
-            # The deadline is before the one that it had, and comes in time.
+            # The deadline is before the previous one, and the value comes in time.
             assert delivery.extend(0.5) is SettleOutcome.EXTENDED
             assert delivery.remaining.total_seconds() < 0.6
         else:
@@ -112,7 +112,7 @@ def test_a_lease_that_is_renewed_outlives_steps_back(flavour: Flavour, world: Wo
 
 
 def test_a_worker_while_the_clock_is_set_to_and_fro(flavour: Flavour, world: World) -> None:
-    """Each value is handled to its end, whether its lease was lost meanwhile or not."""
+    """Each value is handled completely, whether its lease was lost meanwhile or not."""
     with world.connect(flavour) as client:
         worker, gate, ledger = flavour.worker(client, visibility_timeout=3), Gate(), Ledger()
         log = Log(worker)
@@ -137,13 +137,13 @@ def test_a_worker_while_the_clock_is_set_to_and_fro(flavour: Flavour, world: Wor
             gate.open()
             eventually(lambda: len(log.of(Succeeded)) == 4)
             at_rest(world.admin)
-    # The attempt whose lease was lost came to an end too, and did not count.
+    # The attempt with the lost lease also ended, and did not count.
     assert sorted(set(ledger.values)) == ["at -30", "at 30", "at 600", "held"]
     assert [happening.id for happening in log.of(Succeeded)].count(log.of(Lost)[0].id) == 0
 
 
 def test_a_process_that_died_while_the_clock_was_set_back(flavour: Flavour, world: World) -> None:
-    """Its lease lasts longer by the step, and no more. When the clock is right again, it ends by the next probe."""
+    """Its lease lasts longer by the step, and not more. When the clock is right again, it ends by the next probe."""
     with world.connect(flavour) as client:
         queue = client.blocking_queue("orders")
         queue.add("a")

@@ -30,7 +30,7 @@ from tests.faults.run import run
 from tests.flavours import Flavour
 from tests.workers.handlers import running
 
-#: What a server answers that is not, or not any more, the one to send to.
+#: The replies of a server that is not, or no longer, the right one.
 _ANSWERS = {
     "READONLY": b"-READONLY You can't write against a read only replica.\r\n",
     "LOADING": b"-LOADING Redis is loading the dataset in memory\r\n",
@@ -83,7 +83,7 @@ class Name:
             self.admins[1 - self._at].restore(key, 0, self.admin.dump(key))
 
     def turn(self, answer: bytes) -> None:
-        """From now on the name leads to the other server, and the old one answers with this."""
+        """From now on the name leads to the other server, and the old one answers with this error."""
         self._at = 1 - self._at
         self._inner[1 - self._at].trap("*", "command", "refuse", times=1_000_000, answer=answer)
 
@@ -130,7 +130,7 @@ def _offers(flavour: Flavour, name: Name, answer: bytes) -> None:
         name.turn(answer)
         _until_it_works(lambda: delayed.offer("after", delay=60))
         assert name.admin.zcard(QueueKeys.of("orders").timeout) == 1
-        # Not one connection is left to the old server by the one that was told.
+        # No connection to the old server is left in the part that got the error.
         delayed.offer("again", delay=60)
         assert name.admin.zcard(QueueKeys.of("orders").timeout) == 2
 
@@ -362,7 +362,7 @@ def test_every_item_is_accounted_for(fault: str) -> None:
 
 
 def test_a_server_that_loads_for_long_is_taken_to_know_the_subscription(flavour: Flavour, name: Name) -> None:
-    """Each reply to another part ends the connection of the subscription. None of them has confirmed a channel."""
+    """Each reply to another part ends the connection of the subscription, before any channel is confirmed."""
     with connected(flavour, name) as client:
         moving(client.delayed_queue("orders"))
         eventually(lambda: client.health().subscribed)

@@ -1,4 +1,4 @@
-"""A server that stands still delays no caller beyond the caller's timeout."""
+"""A hung server delays no caller beyond the caller's timeout."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.faults.run import run
 from tests.faults.world import World
 from tests.flavours import AsyncioFlavour, Flavour
 
-# Less than any timeout of a socket. Who is not back by then waits for the server.
+# Less than any socket timeout. A call that has not returned by then waits for the server.
 _SOON = 4.0
 
 
@@ -65,7 +65,7 @@ def test_a_wait_ends_in_its_time(flavour: Flavour, wait: str, partitions: int | 
 
 @pytest.mark.parametrize("idle", ["is in use", by_night("was closed")])
 def test_a_receive_that_expects_more_waits_for_no_connection(flavour: Flavour, idle: str) -> None:
-    """Its own look at what is ready needs a connection. To make one needs a server that answers."""
+    """Its own look at ready values needs a connection, which only a server that answers can give."""
     with World() as world, world.connect(flavour) as client, ThreadPoolExecutor(2) as threads:
         queue = client.blocking_queue("orders", transfer=False)
         queue.add_all(["one", "two", "three"])
@@ -88,7 +88,7 @@ def test_a_receive_that_expects_more_waits_for_no_connection(flavour: Flavour, i
 @pytest.mark.parametrize("partitions", [None, by_night(2)])
 @pytest.mark.parametrize("call", ["poll", "receive"])
 def test_a_value_that_cannot_be_read_delays_nobody(flavour: Flavour, call: str, partitions: int | None) -> None:
-    """Redis stands still while it is set aside. The others come in time, and it is set aside all the same."""
+    """Redis hangs while the value is set aside. The other values come in time, and this one is still set aside."""
     name = "orders" if partitions is None else partition_names("orders", partitions)[0]
     with World() as world, world.connect(flavour) as client, ThreadPoolExecutor(1) as thread:
         queue = client.blocking_queue("orders", transfer=False, **({"partitions": partitions} if partitions else {}))

@@ -1,4 +1,4 @@
-"""Signal handlers raise at every point of a waiting call where Python can run one. The client still works."""
+"""Signal handlers raise at every point of a waiting call where Python can run them. The client still works."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from tests.faults.world import World
 from tests.integration.whereabouts import whereabouts
 
 _STOCK = 5
-# Seconds; a hang is what these tests look for, so each of them has to end some time, also on a busy machine.
+# Seconds. These tests look for hangs, so each of them needs an end, with room for a busy machine.
 _PATIENCE = 15.0
 
 
 class Interrupted(BaseException):
-    """What the handler of a signal raises. Like KeyboardInterrupt, no ``except Exception`` stops it."""
+    """Raised by the signal handler. Like KeyboardInterrupt, it passes ``except Exception``."""
 
 
 class _Points:
     """Counts the points at which Python would run the handler of a signal, and raises at one of them.
 
-    These are the beginning of a function, the end of a call of C code, and a jump backwards. From a function in Python
-    the interpreter returns without a look at signals. Only 3.10 does look, so it loses what any function returns just
-    then. What this file does is left out: a value that was returned to the caller is the caller's.
+    These are the beginning of a function, the end of a call of C code, and a jump backwards. The interpreter returns
+    from a Python function without checking for signals. Only 3.10 checks, so it loses the result of any function there.
+    This file itself is left out: a value that was returned belongs to the caller.
     """
 
     def __init__(self, raise_at: int) -> None:
@@ -65,7 +65,7 @@ class _Points:
         if self._passed == self._raise_at:
             self.raised = True
             self.where = f"{frame.f_code.co_filename}:{frame.f_lineno}"
-            # Nothing is traced any more. Frames that stay here would keep what the call held alive.
+            # Tracing is over. Frames kept here would keep the objects of the call alive.
             self._last.clear()
             self._returned_to = None
             raise Interrupted

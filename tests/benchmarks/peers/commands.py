@@ -1,7 +1,7 @@
 """What clients send to a server, command by command.
 
-Redis counts the commands inside scripts along with those of clients, under the same names, so its counters cannot
-tell the two apart; MONITOR does. It costs the server time: nothing is timed while it runs.
+Redis counts the commands inside scripts together with those of clients, so its counters cannot distinguish the two.
+MONITOR can, but it slows the server, so nothing is timed while it runs.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def watched(admin: redis.Redis) -> Iterator[Sent]:
     sent: Sent = Counter()
     end = uuid.uuid4().hex
     monitor = admin.monitor()
-    # It has taken a connection; opens another one for the end, while that is not counted yet.
+    # MONITOR has its connection. Another one for the end is opened here, where it is not counted yet.
     admin.ping()
     with monitor:
         thread = threading.Thread(target=_count, args=(monitor, sent, end), daemon=True)
@@ -41,7 +41,7 @@ def watched(admin: redis.Redis) -> Iterator[Sent]:
         try:
             yield sent
         finally:
-            # It comes last, whatever is still on its way.
+            # The last command, whatever is still on its way.
             admin.echo(end)
             thread.join()
 

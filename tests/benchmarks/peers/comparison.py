@@ -1,7 +1,6 @@
-"""The table of README.md: this library beside task queues, in one minute.
+"""The table of README.md: this library compared with task queues.
 
-What a queue can do is written here, with the place where its own documentation says so. What was measured comes from
-the run.
+The features of each queue are written here, with the place in its own documentation. The figures come from the run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where the programs of a peer are: in Python's, Node's or Go's own kind of environment, or beside the driver.
+"""The environments of the peers' programs: Python's, Node's or Go's own kind, or the one of the driver.
 
 An environment is made once in the user's cache, for all checkouts, with the versions that a file in ``requirements``
 asks for. Its registry comes from the configuration of pip, npm or go. Nothing is downloaded while anything is measured.
@@ -30,7 +30,7 @@ _ENVIRONMENTS = _CACHE / "redisson-dq" / "benchmarks"
 
 @attrs.frozen
 class Environment:
-    """That of the peer ``name``. The classes below say how it is made, and how its programs are started."""
+    """The environment of the peer ``name``. Subclasses make it, and start its programs."""
 
     #: The endings of its files in ``requirements``, and of its script in ``inside``.
     requirements: ClassVar[tuple[str, ...]] = ()
@@ -43,7 +43,7 @@ class Environment:
         return _ENVIRONMENTS / self.name
 
     def prepare(self) -> None:
-        """Makes it, unless it is there already. Raises RuntimeError with the end of the installer's output."""
+        """Makes the environment unless it exists. Raises RuntimeError with the end of the installer's output."""
         sources = [_REQUIREMENTS / f"{self.name}{ending}" for ending in self.requirements]
         if not sources:
             return
@@ -54,7 +54,7 @@ class Environment:
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
         self.make()
-        # Last, so that an environment that is not complete is made again.
+        # Last, so that an incomplete environment is made again.
         made.write_bytes(wanted)
 
     def make(self) -> None:

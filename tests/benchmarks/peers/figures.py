@@ -1,4 +1,4 @@
-"""What is asked of a run of peers, what it finds, and the arithmetic between the two. All values become JSON."""
+"""The settings and the results of a run of peers, and the arithmetic between them. All values become JSON."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SEED = 20240501
 
 @attrs.frozen(kw_only=True)
 class PeerSettings:
-    """How much is measured of each peer."""
+    """The amounts to measure for each peer."""
 
     #: Jobs of a lateness pass, and the seconds they fall due within.
     jobs: int = 2000
@@ -38,37 +38,38 @@ class PeerSettings:
     warm_up: int = 100
     #: Commands a second beside the loaded lateness pass; 0 leaves that pass out.
     load: int = 5000
-    #: Seconds of the idle window, and those before it in which a worker comes to rest.
+    #: Seconds of the idle window, and seconds before it in which a worker comes to rest.
     idle_seconds: float = 5.0
     settle_seconds: float = 3.0
-    #: What a worker may still send or repeat after the last job, and before the first one.
+    #: Seconds in which a worker may still send or repeat something, after the last job and before the first one.
     after_seconds: float = 1.0
     #: Jobs that are enqueued for the rates, one by one and in bulk.
     enqueued: int = 2000
     pings: int = 2000
     #: Jobs due at one moment; 0 leaves the drain out.
     drained: int = 10_000
-    #: Jobs that are due after the worker was killed; 0 leaves that out. They may be handled for so many seconds.
+    #: Jobs that fall due after the worker was killed (0 leaves that out), and the seconds in which they may be handled.
     orphaned: int = 50
     orphaned_seconds: float = 20.0
-    #: Jobs that do nothing and are ready before a worker starts, and for how long it may handle them; 0: not measured.
+    #: Empty jobs that are ready before a worker starts, and the seconds that it may handle them. 0: not measured.
     ready: int = 10_000
     ready_seconds: float = 5.0
     #: Jobs that wait while their bytes are counted; 0: not measured.
     stored: int = 10_000
     #: Jobs that are handled by 8 slots while commands are counted; 0: not measured.
     busy: int = 1000
-    #: Jobs before a worker that is told to stop, and how long the next one has for what is left; 0: not measured.
+    #: Jobs before a worker that is asked to stop, and the seconds that the next worker has for the rest. 0: not
+    #: measured.
     stopped: int = 60
     stopped_seconds: float = 20.0
-    #: Jobs in hand of a worker that is killed, and how long is waited for them; 0: not measured.
+    #: Jobs in hand of a worker that is killed, and the seconds to wait for them. 0: not measured.
     held: int = 50
     held_seconds: float = 60.0
-    #: How often the imports of a program are timed; 0: neither they nor the memory of a worker are measured.
+    #: How often the imports of a program are timed. 0: neither imports nor the memory of a worker are measured.
     imports: int = 5
     #: From enqueueing to the kill, and from the kill to the due time.
     kill_seconds: float = 3.0
-    #: How long after the last due time a peer may go on.
+    #: The seconds after the last due time that a peer may continue.
     cap_seconds: float = 30.0
     repeat: int = 1
 
@@ -92,7 +93,7 @@ class Lateness:
     early: int
     lost: int
     twice: int
-    #: How long after the first due time the last job was enqueued: more than 0 is the fault of a slow machine.
+    #: Seconds from the first due time to the last enqueueing. More than 0 means that the machine was too slow.
     behind_ms: int
     #: The rate that the load beside it reached, in commands a second.
     load: float
@@ -104,7 +105,7 @@ class Lateness:
 
 @attrs.frozen(kw_only=True)
 class Drain:
-    """Many jobs due at one moment: when the first and the last of the handled ones came, after that moment."""
+    """Many jobs due at one moment: when the first and the last one were handled, counted from that moment."""
 
     jobs: int
     handled: int

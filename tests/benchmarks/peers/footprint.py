@@ -1,4 +1,4 @@
-"""What a worker takes before it does anything: the time of its imports, and memory while it waits."""
+"""The cost of an idle worker: the time of its imports, and its memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _JOBS = 20
 
 @attrs.frozen(kw_only=True)
 class Footprint:
-    """Of one process with one worker, and of what the worker starts itself."""
+    """The footprint of a process with one worker, and of the processes that the worker starts."""
 
     import_seconds: float
     #: Of all its processes, shared pages counted once.
@@ -38,7 +38,7 @@ def measure(stage: Stage) -> Footprint:
 
 
 def _seconds(stage: Stage, command: Sequence[str]) -> float:
-    # The least: whatever else the machine does makes it longer.
+    # The minimum, because other load only makes it longer.
     found = []
     for _ in range(stage.settings.imports):
         began = time.perf_counter()

@@ -1,4 +1,4 @@
-"""What the worker is held against: ``take()`` of the same run, what it promises, and every task queue beside it."""
+"""The goals for the worker: ``take()`` of the same run, its promises, and every other task queue."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ __all__ = ["Killed", "again", "measure"]
 class Killed:
     """What became of the jobs that were in hand when the process was killed."""
 
-    #: Whether its supervisor lived on. If not, another worker was started at once.
+    #: Whether its supervisor survived. If not, another worker was started at once.
     supervised: bool
     jobs: int
     handled: int
@@ -45,7 +45,7 @@ def measure(stage: Stage, *, supervised: bool) -> Killed:
                 worker.kill_children()
             else:
                 worker.kill()
-            # What comes again ends at once.
+            # Jobs that come again end at once.
             hold.unlink()
             if not supervised:
                 worker.start()

@@ -1,4 +1,4 @@
-"""A load beside what is measured: so many ZADD a second on a key that nobody else uses.
+"""Background load: a number of ZADD a second on a key that nothing else uses.
 
     python -m tests.benchmarks.peers.load redis://127.0.0.1:6379/0 5000
 
@@ -34,7 +34,7 @@ def main(url: str, rate: int) -> None:
     threading.Thread(target=wait_for_end, daemon=True).start()
     sent, start = 0, time.perf_counter()
     with redis.Redis.from_url(url) as client:
-        # A load that falls behind catches up at once, as long as the server lets it.
+        # A load that falls behind catches up as fast as the server allows.
         while not ended.wait(max(0.0, start + sent / rate - time.perf_counter())):
             with client.pipeline(transaction=False) as pipeline:
                 for number in range(sent, sent + _BATCH):

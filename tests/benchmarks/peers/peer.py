@@ -1,4 +1,4 @@
-"""A peer: its kind of environment, its command lines, and how they are written down. ``PEERS`` are all of them."""
+"""A peer: its kind of environment and its command lines. ``PEERS`` lists all of them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Peer:
     most_slots: int = 1000
     #: What a program that uses it imports: the ``module``, if nothing is said.
     program: str = ""
-    #: What its documentation says of the jobs that a killed worker had in hand; empty for what only takes values.
+    #: What its documentation says about the jobs that a killed worker had in hand. Empty if it only takes values.
     redelivers: str = ""
     #: How it enqueues many jobs; empty where it has no way but one by one.
     bulk: str = ""
@@ -62,11 +62,11 @@ class Peer:
 
     @property
     def is_worker(self) -> bool:
-        """Whether it handles jobs, and takes them not only."""
+        """Whether it handles jobs, instead of only taking them."""
         return bool(self.redelivers)
 
     def commands(self, programs: Programs, url: str, slots: int) -> list[list[str]]:
-        """The command lines of one of those above."""
+        """The command lines of one of the crews above."""
         return [
             [self.environment.program(program), *(_filled(argument, url, slots) for argument in arguments)]
             for program, *arguments in programs

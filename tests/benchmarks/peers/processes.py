@@ -1,6 +1,6 @@
-"""The processes of one peer: a worker that marks what it handled, and a producer that enqueues when it is told.
+"""The processes of a peer: a worker that marks what it handled, and a producer that enqueues on request.
 
-Each has a session of its own, so that Ctrl-C reaches the driver alone, and what they have started ends with them.
+Each has its own session, so Ctrl-C reaches only the driver, and their child processes end with them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ANSWER = 180.0
 def environment(peer: Peer, url: str) -> dict[str, str]:
     """What every program of a peer is started with."""
     made = {**os.environ, "BENCHMARK_URL": url, **peer.environment.variables()}
-    # What pip has installed has its bytecode. So has this checkout, from its first import on.
+    # Packages installed by pip have their bytecode. So has this checkout, after its first import.
     made.pop("PYTHONDONTWRITEBYTECODE", None)
     return made
 
@@ -131,7 +131,7 @@ class Worker(_Processes):
         return self
 
     def start(self) -> None:
-        """Once more after ``kill``."""
+        """May be called again after ``kill``."""
         for command in self._commands:
             self._start(command)
 
@@ -202,7 +202,7 @@ class Producer(_Processes):
         self.addresses: set[str] = set()
         self._process = self._start(peer.producer_command(), piped=True)
         try:
-            #: What it says it is: its own version, that of redis-py and the like.
+            #: The versions that it reports: its own, that of redis-py and so on.
             self.versions: dict[str, str] = self._answer()["versions"]
         except BaseException:
             self.kill()

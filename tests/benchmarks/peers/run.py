@@ -1,4 +1,4 @@
-"""Measures peers one after the other on one server, of whose data nothing is kept.
+"""Measures peers one after the other on one server, whose data is deleted.
 
 Each part of the figures starts with an empty server and new processes; a worker has handled its warm-up before anything
 counts. Only one peer runs at a time, and within it one part.
@@ -37,7 +37,7 @@ _COUNTED_SHARE = 0.25
 def measure(server: Any, peers: Sequence[Peer], settings: PeerSettings, say: Say, kept: Kept) -> list[PeerFigures]:
     """Every peer in every repetition, on ``server``, an EmbeddedServer. Another one goes first each time.
 
-    One that cannot be installed or does not run is told with ``say``, and has no figures in that repetition.
+    A peer that cannot be installed or does not run is reported with ``say``, and has no figures in that repetition.
     """
     found = []
     prepared = [peer for peer in peers if _is_prepared(peer, say)]
@@ -58,8 +58,8 @@ def measure(server: Any, peers: Sequence[Peer], settings: PeerSettings, say: Say
 
 
 def _deaths(server: Any, peers: Sequence[Peer], settings: PeerSettings, say: Say) -> dict[str, list[Killed]]:
-    """Once for each. Ours come back within seconds, one after the other. The rest is waited for together, each on a
-    server of its own."""
+    """Once for each peer. Jobs of our workers come back within seconds, so these run one after the other. The other
+    peers are waited for together, each on its own server."""
 
     def on_its_own(peer: Peer, supervised: bool) -> Killed | None:
         with EmbeddedServer(server.program) as own:
@@ -80,7 +80,7 @@ def _deaths(server: Any, peers: Sequence[Peer], settings: PeerSettings, say: Say
 
 
 def _tried(measured: Callable[[], T], say: Say) -> T | None:
-    """What else was measured of a peer is worth having, though one part failed."""
+    """If one part fails, the other figures of the peer are kept."""
     try:
         return measured()
     except PeerFailed as error:

@@ -1,4 +1,4 @@
-"""Where one peer is measured: an empty server, new processes, and what the parts of the measurement wait for.
+"""The stage for one peer: an empty server, new processes, and the waits of a measurement.
 
 A worker has handled its warm-up before anything counts, or has enough jobs before it that the first ones need not.
 """
@@ -55,7 +55,7 @@ class Stage:
         """A producer, and a worker that has handled the warm-up and has one job to wait for."""
         count = max(1, self.settings.warm_up)
         with self.part(label) as (admin, folder), Producer(self.peer, self.url, folder) as producer:
-            # With one job that waits all the while: some open a connection more for those.
+            # With a waiting job all the time, because some peers open a further connection for it.
             producer.enqueue([*far(1), *((number, None) for number in range(count))])
             # The worker has none yet.
             producer.addresses = connections(admin)

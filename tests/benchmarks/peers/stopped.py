@@ -1,4 +1,4 @@
-"""SIGTERM while jobs are handled: what is lost, what is cut short, and what counts as an attempt."""
+"""SIGTERM while jobs are handled: lost jobs, interrupted jobs, and counted attempts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Stopped:
     #: Whether it ended by itself, and after how many seconds.
     in_time: bool
     seconds: float
-    #: Never came to their end; were begun without coming to it.
+    #: Jobs that never finished, and jobs that began without finishing.
     lost: int
     cut: int
     #: Of how many the library says that the attempt that came to its end was not the first; None where it says nothing.
@@ -45,7 +45,7 @@ def measure(stage: Stage) -> Stopped:
             began = time.monotonic()
             in_time = worker.terminate(_GRACE)
             seconds = time.monotonic() - began
-        # Not quite none: their ends are noted too.
+        # Not quite 0 seconds, because their ends are noted too.
         quick = {**slow, "BENCHMARK_SECONDS": "0.001"}
         with Worker(stage.peer, stage.url, folder, stage.peer.with_slots, slots=SLOTS, **quick) as worker:
             deadline = time.monotonic() + settings.stopped_seconds

@@ -22,7 +22,7 @@ class WorkerSettings:
 def produce():
     @cache
     def pool():
-        # Once, and only where a loop runs.
+        # Made once, inside a running loop.
         return asyncio.ensure_future(create_pool(WorkerSettings.redis_settings))
 
     async def put(number, due_ms):

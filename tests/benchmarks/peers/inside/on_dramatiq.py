@@ -19,7 +19,7 @@ def handle(number, due_ms):
 
 def enqueue(jobs):
     for number, due_ms in jobs:
-        # It counts the delay from its own clock, cut to whole milliseconds.
+        # dramatiq counts the delay from its own clock, truncated to milliseconds.
         delay = None if due_ms is None else max(0, due_ms - time.time_ns() // 1_000_000)
         handle.send_with_options(args=(number, due_ms), delay=delay)
 

@@ -18,7 +18,7 @@ def enqueue(jobs):
         if due_ms is None:
             handle(number, due_ms)
         else:
-            # Of a time without a zone it drops what is finer than a second.
+            # huey truncates a time without a zone to seconds.
             handle.schedule((number, due_ms), eta=datetime.fromtimestamp(due_ms / 1000, timezone.utc))
 
 

@@ -20,7 +20,7 @@ async def handle(number: int, due_ms: int | None) -> None:
 
 @cache
 def started():
-    # Once, and only where a loop runs. It creates what workers read from.
+    # Called once, inside a running loop. It creates the stream that workers read.
     return asyncio.ensure_future(broker.startup())
 
 

@@ -1,9 +1,9 @@
-"""Runs inside the environment of a peer, where redis-py is another one for each: a plain script, not checked by mypy.
+"""Runs inside the environment of a peer, each with its own redis-py: a plain script, not checked by mypy.
 
-What all workers and producers have in common: ``handled`` is the job, and ``serve`` lets the driver have jobs
-enqueued. Everything comes from the environment: ``BENCHMARK_URL``, ``BENCHMARK_MARKS``, and where a job is to take its
-time ``BENCHMARK_SECONDS``, or ``BENCHMARK_HOLD``: as long as that file is there. ``BENCHMARK_SLOTS`` is how many jobs
-one process may have in hand, where no option says it.
+What all workers and producers have in common: ``handled`` is the job, and ``serve`` lets the driver have jobs enqueued.
+Everything comes from the environment: ``BENCHMARK_URL``, ``BENCHMARK_MARKS``, and where a job is to take its time
+``BENCHMARK_SECONDS``, or ``BENCHMARK_HOLD``: as long as that file is there. ``BENCHMARK_SLOTS`` is the number of jobs
+that a process may have in hand, if no option sets it.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ def slots(default):
 
 
 def handled(number, due_ms, attempt=None):
-    """The job. ``attempt`` is which one the library says it is, where it does."""
+    """The job. ``attempt`` is its number according to the library, if known."""
     mark(number, due_ms)
     if _SECONDS or _HOLD:
         for pause in _pauses():
@@ -79,7 +79,7 @@ def serve(versions, enqueue, enqueue_all=None, *, ping):
     they took where a clock around them would count more than the enqueueing. ``ping(count)`` is one of the two below,
     or None.
     """
-    # A library that prints must not come between the answers.
+    # Output that a library prints must not mix with the answers.
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
     loop = asyncio.new_event_loop()
