@@ -29,7 +29,7 @@ _TUNING = {field.name for field in attrs.fields(Tuning)}
 
 
 def _tuned(make: Callable[..., Any]) -> Callable[..., Any]:
-    """Takes the settings of :class:`Tuning` beside the options of a client, as ``probe_interval=0.2``."""
+    """Accepts the settings of :class:`Tuning` in addition to a client's options, such as ``probe_interval=0.2``."""
 
     @functools.wraps(make)
     def made(*args: Any, **options: Any) -> Any:
@@ -155,7 +155,7 @@ class AsyncioFlavour(Flavour):
         return self.bridge(asyncio.run_coroutine_threadsafe(coroutine, self.loop).result())
 
     def submit(self, call: Callable[..., Any], *args: Any, **kwargs: Any) -> asyncio.Future[Any]:
-        """Starts a call as a task of the loop; gives a concurrent future that can be cancelled."""
+        """Starts a call as a task of the loop, and returns a concurrent future that can be cancelled."""
         return asyncio.run_coroutine_threadsafe(_called(call, *args, **kwargs), self.loop)  # type: ignore[return-value]
 
     def close(self) -> None:
@@ -164,7 +164,7 @@ class AsyncioFlavour(Flavour):
                 await own.aclose()
             await self.loop.shutdown_default_executor()
             others = {task for task in asyncio.all_tasks() if task is not asyncio.current_task()}
-            # A call that goes on after its caller was cancelled may not have ended yet.
+            # A call that continues after its caller was cancelled may not have ended yet.
             return (await asyncio.wait(others, timeout=_LAST_STEPS))[1] if others else others
 
         left = asyncio.run_coroutine_threadsafe(end(), self.loop).result()
@@ -181,7 +181,7 @@ class AsyncioFlavour(Flavour):
         return Bridged(result, self) if type(result).__module__.startswith("redisson_dq._async") else result
 
     def iterate(self, steps: AsyncGenerator[Any, Any]) -> Iterator[Any]:
-        """The values that ``async for`` would give, one step of the loop at a time."""
+        """The values of ``async for``, one step of the loop at a time."""
         try:
             while True:
                 yield self.run(_called(anext, steps))

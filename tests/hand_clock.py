@@ -1,4 +1,4 @@
-"""A clock that stands still until a test moves it."""
+"""A clock that stops until a test moves it."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from tests.conftest import PATIENCE
 
 __all__ = ["HandClock"]
 
-# An arbitrary moment, far from zero as that of a machine.
+# An arbitrary moment, far from zero like that of a machine.
 _BEGINNING_US = 1_000_000_000_000
 
 
 class HandClock(ClockOfAlarms):
     """The clock of the clients that are made inside ``with using(clock):``.
 
-    It is good for what a client decides by its own time: when to send a transfer, to renew a lease, to end a
+    Use it for decisions of a client by its own time: when to send a transfer, to renew a lease, to end a
     ``take(timeout=)``, to try again. ``advance`` ends such waits in the order of their times, without a sleep in the
-    test. What the woken threads and tasks do then takes its time, so a test waits for the event as always.
+    test. The woken threads and tasks still take real time, so a test waits for the event as always.
 
     It does not move Redis's clock. Due times and deadlines are times of that clock, and the client maps them to its own
-    by the answers that it gets. After ``advance(3600)`` the client sends its transfer. Redis answers that nothing is
-    due for another hour, and the client arms its timer again, as after any change of a clock. A test that wants the
-    item moves its score in Redis as well. Waits for a reply, or for the end of a thread or a task, go by real time.
+    by the replies. After ``advance(3600)`` the client sends its transfer, Redis answers that nothing is due for another
+    hour, and the client arms its timer again, as after any change of a clock. A test that wants the item to fall due
+    also moves its score in Redis. Waits for a reply, or for the end of a thread or a task, use real time.
 
-    A wait of less than a quarter of a second is a look at something that ends by itself, such as a connection that is
-    closed. It also ends by real time, so a client can be closed while the time stands still.
+    A wait of less than a quarter of a second polls for something that ends by itself, such as a closing connection. It
+    also ends in real time, so a client can be closed while the clock is stopped.
 
     A thread may read the time, and begin to wait after the time was moved. So a test expects each wait
-    (``expect_wait``) before it moves the time on. Between two advances each call seems to take no time at all.
+    (``expect_wait``) before it advances the time. Between two advances, calls seem to take no time at all.
     """
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class HandClock(ClockOfAlarms):
     # -- for tests ---------------------------------------------------------------------------------------------------
 
     def advance(self, seconds: float) -> None:
-        """Moves the time, and ends the waits that are over by then in the order of their times.
+        """Moves the time, and ends the waits that are over by then, in the order of their times.
 
         A wait that begins meanwhile counts too.
         """
@@ -57,7 +57,7 @@ class HandClock(ClockOfAlarms):
     def expect_wait(self, *seconds: float, within: float = 1.0) -> float:
         """Returns as soon as a wait has begun that ends in ``seconds``, give or take ``within``.
 
-        Of several it gives the first that was found.
+        If there are several, returns the first one found.
         """
 
         def left() -> list[float]:

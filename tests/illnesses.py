@@ -1,4 +1,4 @@
-"""Broken fleets for the doctor: each problem planted by itself, on entries that Redisson or this library wrote."""
+"""Broken fleets for the doctor: each problem is planted separately, on entries of Redisson or this library."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ UNDECLARED = b"\x01\x00" + b"com.shop.Unseen"[:-1] + bytes([ord("n") | 0x80]) + 
 
 
 class Writer(Protocol):
-    """A service that offers delayed values: Redisson of some version, or this library."""
+    """A service that offers delayed values: a Redisson of some version, or this library."""
 
     def offer(self, queue: str, value: Any, delay: float) -> None: ...
     def offer_bytes(self, queue: str, value: bytes, delay: float) -> None: ...
@@ -86,7 +86,7 @@ class Fleet:
         self.stack.callback(self.admin.config_set, name, before)
 
     def late(self, queue: str) -> None:
-        """Makes what waits overdue by a minute."""
+        """Makes the waiting items overdue by a minute."""
         keys = QueueKeys.of(queue)
         now_ms = int(self.admin.time()[0]) * 1000
         for member in self.admin.zrange(keys.timeout, 0, -1):
@@ -145,7 +145,7 @@ def parked(fleet: Fleet, queue: str) -> None:
 
 def far_due(fleet: Fleet, queue: str) -> None:
     fleet.listen(queue)
-    # As a service does that gives a time in epoch ms as the delay.
+    # Like a service that passes a time in epoch ms as the delay.
     fleet.writer.offer(queue, "in decades", HOUR)
     keys = QueueKeys.of(queue)
     (member,) = fleet.admin.zrange(keys.timeout, 0, -1)
@@ -300,7 +300,7 @@ def worker(fleet: Fleet, queue: str) -> None:
     eventually(lambda: fleet.admin.llen(queue) == 1)
 
 
-#: Each problem by the id of its check. ``connection`` and ``server-version`` need servers of their own.
+#: Each problem by the id of its check. ``connection`` and ``server-version`` need other servers.
 ILLNESSES: dict[str, Callable[[Fleet, str], None]] = {
     illness.__name__.replace("_", "-"): illness
     for illness in (
@@ -318,7 +318,7 @@ GLOBAL = ("memory", "replication", "persistence", "eviction", "clock")
 
 @contextmanager
 def well(url: str, admin: redis.Redis, client: Any, writer: Writer) -> Iterator[Fleet]:
-    """A fleet that is well: one queue whose items wait, one that is idle, consumers of both."""
+    """A healthy fleet: a queue with waiting items, an idle one, and consumers of both."""
     admin.flushall()
     admin.execute_command("ACL", "LOG", "RESET")
     admin.slowlog_reset()

@@ -1,8 +1,8 @@
-"""A refusal that lasts costs a few connections and commands a second, and each part goes on soon after its end.
+"""A lasting refusal costs a few connections and commands a second, and each part continues soon after its end.
 
 A password is changed, a user is disabled, a right is revoked, or the server cannot be reached, while a part of a client
-waits. Every part has pauses between its tries, which grow, also where nobody waits any more. A call of the user's does
-not wait for such a pause.
+waits. Every part pauses between its tries, for growing times, even if nobody waits any more. The user's calls do not
+wait for such a pause.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from tests.faults.world import World
 from tests.flavours import Flavour
 from tests.workers.handlers import running
 
-# The pauses have grown after so many seconds. What comes in the seconds behind them is counted.
+# After these seconds, the pauses have grown. Then connections and commands are counted for some seconds.
 _BY_DAY_ONLY, _AT_NIGHT = (4.0, 4.0), (8.0, 10.0)
-# Of one client, in a second. Calls of a user's on many queues ask each of them.
+# For one client, per second. A user's calls on many queues ask each of them.
 _CONNECTIONS, _COMMANDS = 1.5, 5.0
 # A probe asks for each queue's channel, head and arrivals, and for each receiver's connection.
 _PROBE_INTERVAL, _OF_A_PROBE = 10.0, 4
@@ -39,7 +39,7 @@ _HOST = "redis.invalid"
 
 
 class _Counting(Gate):
-    """Counts what comes."""
+    """Counts connections and commands."""
 
     def __init__(self, port: Callable[[], int]) -> None:
         self.connections = self.commands = 0
@@ -175,7 +175,7 @@ _REFUSALS: dict[str, _Refusal] = {
 }
 
 _MANY = 12
-#: Begins a part, and gives what shows that it goes on.
+#: Begins a part, and returns a function that shows that it continues.
 _Begins = Callable[[Flavour, Any, "Place", ThreadPoolExecutor, ExitStack], Callable[[], object]]
 
 
@@ -203,7 +203,7 @@ def _loops(take: Callable[[Any], list[str]], **options: Any) -> _Begins:
 
 
 def _nobody(take: Callable[[Any], object], **options: Any) -> _Begins:
-    """One call, which fails. Nobody calls again before the refusal is over."""
+    """One call, which fails. There is no further call before the refusal is over."""
 
     def begins(
         flavour: Flavour, client: Any, place: Place, threads: ThreadPoolExecutor, stack: ExitStack
@@ -322,7 +322,7 @@ _PARTS: dict[str, _Begins] = {
     "renewal": _renewal,
 }
 
-# These had the most logins a second.
+# The parts with the most logins a second.
 _BY_DAY = {
     ("receive that failed", "wrong password"),
     ("worker", "user disabled"),
@@ -387,14 +387,14 @@ def test_a_try_for_many_queues_connects_for_one_of_them(flavour: Flavour, refusa
             before = place.gate.connections
             with pytest.raises(RedissonDQError):
                 queue.receive(timeout=PATIENCE)
-            # Before the first one nothing tells of the refusal.
+            # Before the first one, the refusal is unknown.
             assert number == 0 or place.gate.connections - before <= 4
-            # What is still under way for this call would connect for the next one.
+            # Work still under way for this call would connect during the next one.
             time.sleep(0.3)
         _REFUSALS[refusal](place, False)
         before = place.gate.connections
         eventually(lambda: _receives_nothing(queue))
-        # Without SUBSCRIBE they share no more.
+        # Without SUBSCRIBE they no longer share connections.
         shares = partitions == 12 and refusal != "no right to commands"
         assert place.gate.connections - before <= (2 if shares else partitions)
 

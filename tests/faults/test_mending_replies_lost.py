@@ -1,4 +1,4 @@
-"""An action on items loses its reply, and is sent again. It tells what it did."""
+"""An action on items loses its reply, and is sent again. It reports what it did."""
 
 from __future__ import annotations
 

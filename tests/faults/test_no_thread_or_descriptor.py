@@ -1,4 +1,4 @@
-"""One start of a thread, or one connection, fails, each in its turn: the client goes on as soon as there are some."""
+"""One start of a thread or one connection fails, each in turn: the client continues as soon as they are available."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.workers.handlers import Ledger, running
 
 T = TypeVar("T")
 
-#: More starts than a client and a worker make.
+#: More starts than those of a client and a worker.
 MOST = 40
 
 
@@ -33,7 +33,7 @@ def world() -> Iterator[World]:
 
 
 def until_it_works(call: Callable[[], T]) -> T:
-    """As a program does that calls again. The error of a thread is ours, but in a pool of handlers."""
+    """Like a program that calls again. The error of a thread is ours, except in a pool of handlers."""
     for _ in range(5):
         try:
             return call()
@@ -66,7 +66,7 @@ def the_main_job(flavour: Flavour, url: str) -> None:
         client.close()
 
 
-#: Where a start fails, and how often in a row.
+#: The number of the start that fails, and of failures in a row.
 CELLS = [
     pytest.param(number, failures, marks=() if number % 4 == 1 and failures == 1 else pytest.mark.nightly)
     for number, failures in itertools.product(range(1, MOST + 1), (1, 3))
@@ -88,7 +88,7 @@ def test_a_start_that_fails(
     resource(monkeypatch, shortage)
     the_main_job(flavour, world.server.url)
     monkeypatch.undo()
-    # A second job in the same process finds nothing that the first one left behind.
+    # A second job in the same process finds nothing left by the first one.
     left = [each.name for each in threading.enumerate() if each.name.startswith("redisson_dq") and each.is_alive()]
     assert not left or isinstance(flavour, AsyncioFlavour)
 

@@ -1,4 +1,4 @@
-"""A blocking call waits until a passing condition ends. It raises only for conditions that somebody must repair."""
+"""A blocking call waits until a temporary condition ends. It raises only for conditions that must be repaired."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def no_memory(admin: redis.Redis, begins: bool) -> None:
 
 
 def busy(admin: redis.Redis, begins: bool) -> None:
-    """A script of somebody else's that has run for long, until it is killed."""
+    """Another program's long-running script, until it is killed."""
     if not begins:
         # It may have ended by itself, as its client is gone.
         with contextlib.suppress(redis.ResponseError):
@@ -54,10 +54,10 @@ def busy(admin: redis.Redis, begins: bool) -> None:
 
 
 def loading(admin: redis.Redis, begins: bool) -> None:
-    """A server that reads its data, as after a start."""
+    """A server that loads its data, as after a start."""
     if begins:
         admin.execute_command("DEBUG", "POPULATE", 3000, "filling", 2000)
-        # It answers once in so many bytes.
+        # It answers once after this many bytes.
         admin.config_set("loading-process-events-interval-bytes", 1024)
         admin.config_set("key-load-delay", 1000)
         pool = redis.ConnectionPool(**admin.connection_pool.connection_kwargs)
@@ -84,7 +84,7 @@ _WAITS: dict[str, Callable[[Any], Any]] = {
     "receive": lambda queue: queue.receive().value,
     "receive many": lambda queue: [each.value for each in queue.receive(10)],
     "receive for a time": lambda queue: queue.receive(timeout=PATIENCE).value,
-    # Its own look comes first, as more may be there.
+    # Its own look comes first, because more values may be ready.
     "receive after others": lambda queue: queue.receive().value,
     "take of partitions": lambda queue: queue.take(),
     "receive of partitions": lambda queue: queue.receive().value,
@@ -148,7 +148,7 @@ def test_nothing_is_done_while_the_server_reads_its_data(flavour: Flavour) -> No
 
 
 def _blocked(admin: redis.Redis) -> bool:
-    # A server that is busy tells nothing.
+    # A busy server reports nothing.
     return not _is_busy(admin) and bool(admin.info("clients")["blocked_clients"])
 
 

@@ -32,7 +32,7 @@ def test_a_wait_that_ends_while_clients_are_paused(flavour: Flavour, program: st
         world.admin.execute_command("CLIENT", "PAUSE", 1500, what)
         assert not _WAITS[wait](queue)
         eventually(lambda: world.alive and world.admin.ping())
-        # What is offered after it comes, to those who wait and to nobody else.
+        # Later offers reach the waiting callers, and nobody else.
         client.delayed_queue(queue).offer("after", delay=0)
         assert queue.poll(timeout=PATIENCE) == "after"
 

@@ -1,4 +1,5 @@
-"""Values of a caller who is gone are put back, and the connection breaks meanwhile. Each value is there once."""
+"""Values of a caller that is gone are put back, and the connection breaks meanwhile. Each value is in the queue
+once."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from tests.conftest import eventually
 from tests.faults.gate import Gate, Where
 from tests.flavours import Flavour
 
-# What waits, the blocking command that it sends, and where the value is put.
+# The kind of wait, its blocking command, and the place to which the value returns.
 CALLS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "plain": (lambda client: client.blocking_queue("orders", transfer=False).poll(timeout=0.05), "BLPOP"),
     "batch": (lambda client: client.blocking_queue("orders", transfer=False).poll(9, timeout=0.05), "BLPOP"),
@@ -47,13 +48,13 @@ def script_of(call: str) -> str:
 def popped_for_nobody(gate: Gate, admin: redis.Redis, client: Any, call: str) -> None:
     """The value is popped in time, and its reply comes when the caller has gone."""
     take, command = CALLS[call]
-    # Else the first try is refused, and does nothing.
+    # Otherwise the first try is refused, and does nothing.
     admin.script_load(load(script_of(call).removesuffix(".lua")).source)
     key = "or}ders" if call == "untagged" else "orders"
     if call == "bounded":
         client.bounded_blocking_queue("orders", transfer=False).try_set_capacity(10)
         admin.decr(QueueKeys.of("orders").capacity)
-    # The pop of a value that is there answers at once, and the gate holds the answer.
+    # The pop of a ready value answers at once, and the gate holds the answer.
     trap = gate.trap(command, "reply", "freeze")
     admin.rpush(key, "v1")
     assert not take(client)
@@ -84,7 +85,7 @@ def test_it_is_back_once(
         gate.thaw()
         assert trap.sprung.wait(20)
         eventually(lambda: admin.lrange("orders", 0, -1) == [b"v1"])
-        # Whatever is sent again comes before the next value is taken.
+        # Commands that are sent again arrive before the next value is taken.
         assert client.blocking_queue("orders", transfer=False).take() == "v1"
     assert not admin.exists("orders")
     assert not caplog.records

@@ -19,8 +19,8 @@ from tests.conftest import PATIENCE, by_night, eventually, thinned
 from tests.faults.world import World
 from tests.flavours import Flavour
 
-# What a call may need beside reading. PUBLISH is refused in two ways: the command, and (what Redis 7 does to every new
-# user) the channel.
+# The rights that a call may need besides reading. PUBLISH is refused in two ways: the command, and (by default for
+# every new user of Redis 7) the channel.
 _RIGHTS = [
     "-publish",
     "resetchannels",
@@ -119,7 +119,7 @@ def test_an_offer_stands_whose_announcement_is_refused(flavour: Flavour, caplog:
     with World() as world:
         world.admin.execute_command("ACL", "SETUSER", "new", "on", ">secret", "~*", "+@all", "resetchannels")
         url = world.gate.url.replace("//", "//new:secret@")
-        # Nobody is woken, as this user may not subscribe either: a look at the head finds what is due.
+        # Nobody is woken, because this user may not subscribe either: a look at the head finds the due items.
         with flavour.connect(url, codec=StringCodec(), probe_interval=0.2) as client:
             queue, delayed = client.blocking_queue("orders"), client.delayed_queue("orders")
             for number in range(3):
@@ -132,7 +132,7 @@ def test_an_offer_stands_whose_announcement_is_refused(flavour: Flavour, caplog:
 
 @pytest.mark.parametrize("partitions", [None, by_night(2)])
 def test_a_refused_receive_is_not_repeated_for_nobody(flavour: Flavour, partitions: int | None) -> None:
-    """The right is taken away while it waits. The value that has come is for whoever looks next."""
+    """The right is revoked while the receive waits. The value that arrived is for the next look."""
     with World() as world, ThreadPoolExecutor(1) as thread:
         admin = world.admin
         admin.execute_command("ACL", "SETUSER", "limited", "on", ">secret", "~*", "&*", "+@all")
@@ -149,7 +149,7 @@ def test_a_refused_receive_is_not_repeated_for_nobody(flavour: Flavour, partitio
                 waiting.result(PATIENCE)
             before = admin.info("stats")["total_connections_received"]
             time.sleep(0.3)
-            # It was some 650 a second.
+            # It was about 650 a second.
             assert admin.info("stats")["total_connections_received"] < before + 5
             admin.execute_command("ACL", "SETUSER", "limited", "+evalsha", "+eval")
             delivery = queue.receive(timeout=PATIENCE)
@@ -176,7 +176,7 @@ def test_a_pop_that_redis_forbids_to_end_gives_back_the_value_that_it_gets(caplo
 
 
 def _content(admin: Any) -> dict[bytes, object]:
-    """Everything that is in Redis, without what times out by itself."""
+    """Everything in Redis, except keys with a time to live."""
     found: dict[bytes, object] = {}
     for key in sorted(admin.keys()):
         kind = admin.type(key)

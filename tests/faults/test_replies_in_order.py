@@ -1,4 +1,4 @@
-"""Replies go where they belong, also when a thread is held up, or when Redis refuses a pop that is about to end."""
+"""Replies reach their calls, even if a thread is held up, or if Redis refuses a pop that is about to end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CONNECTION = "redisson_dq/_sync/connecting/dedicated.py"
 
 
 def test_a_pop_is_sent_when_its_time_is_over() -> None:
-    """What ends it is not sent before it."""
+    """The command that ends the pop is not sent before it."""
     was_held, is_ended = threading.Event(), threading.Event()
 
     def look(frame: FrameType, event: str) -> None:
@@ -89,7 +89,8 @@ def test_a_refused_pop_leaves_no_reply_behind(flavour: Flavour) -> None:
 
 
 def test_a_value_that_comes_when_its_caller_has_given_up_goes_back() -> None:
-    """Also when the caller is held up between giving up and returning. No lease of 10 minutes is left to nobody."""
+    """Even if the caller is held up between giving up and returning. No lease of 10 minutes is left without a
+    holder."""
     given_up: list[Any] = []
     go_on = threading.Event()
 

@@ -8,7 +8,7 @@ from tests.conftest import by_night
 from tests.faults.kit import FAULTS
 from tests.faults.run import run
 
-# A fault and the loads that meet it. Each load meets some fault, each kind of fault some load.
+# Faults, and the loads that meet them. Each load meets a fault, and each kind of fault a load.
 _RUNS = {
     "cut": ("asyncio", "partitions", "listeners"),
     "cut-pop": ("threads", "recurring", "asynciolisteners"),

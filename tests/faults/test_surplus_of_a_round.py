@@ -1,4 +1,4 @@
-"""Values were popped for a caller who is gone, and Redis does not take them back. The next caller gets them."""
+"""Values were popped for a caller that is gone, and Redis refuses to take them back. The next caller gets them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_the_next_caller_gets_a_value_that_cannot_go_back(flavour: Flavour, part
     key = "orders" if partitions is None else partition_names("orders", partitions)[1]
     with World() as world, flavour.connect(world.gate.url, codec=StringCodec()) as client:
         queue = client.blocking_queue("orders", transfer=False, **options)
-        # The value comes while the pop is blocked, and its reply when nobody waits any more.
+        # The value arrives while the pop is blocked, and its reply when nobody waits any more.
         trap = world.gate.trap("BLPOP", "reply", "freeze")
         with ThreadPoolExecutor(1) as thread:
             waiting = thread.submit(queue.poll, timeout=2)
@@ -40,7 +40,7 @@ def test_the_next_caller_gets_a_value_that_cannot_go_back(flavour: Flavour, part
         world.admin.execute_command("REPLICAOF", "NO", "ONE")
         world.admin.rpush(key, "v2")
         assert queue.take() == "v2"
-        # No pop stays blocked for nobody.
+        # No pop stays blocked without a caller.
         eventually(lambda: world.admin.info("clients")["blocked_clients"] == 0)
         assert not world.admin.exists(key)
 

@@ -31,8 +31,8 @@ def connected(flavour: Flavour, world: World) -> Any:
 
 
 def swallows(world: World, command: str) -> Trap:
-    """Loses the next reply, and all that follow on its connection. Connections are made anew before that."""
-    # The gate does not tell apart what comes to a connection that subscribes.
+    """Loses the next reply, and all that follow on its connection. New connections are made before."""
+    # The gate cannot distinguish the messages of a connection that subscribes.
     trap = world.gate.trap(command, "command" if command == "SUBSCRIBE" else "reply", "freeze")
     world.gate.cut()
     return trap
@@ -49,7 +49,7 @@ def insisted(call: Callable[[], Any]) -> None:
 
 
 def goes_on(world: World, trap: Trap, queues: list[Any], delayed: Any, came: list[Any]) -> None:
-    """Values come while replies are lost, and after that."""
+    """Values arrive while replies are lost, and after that."""
     for number in range(100):
         values = [f"{number}-{place}" for place in range(number % 5 + 1)]
         world.admin.rpush(queues[number % len(queues)].name, *values)

@@ -1,4 +1,4 @@
-"""A client that hears no channel: what it offers itself comes on time, and it says once what it cannot hear."""
+"""A client that hears no channel: its own offers arrive on time, and it reports once what it cannot hear."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.flavours import Flavour
 from tests.workers.handlers import Ledger, running
 
 CHANNEL = QueueKeys.of("orders").channel
-#: No probe comes within a test, so nothing is moved for a probe's sake.
+#: No probe occurs within a test, so no probe moves anything.
 NEVER = 600.0
 
 
@@ -93,7 +93,7 @@ def renamed(client: Any, delayed: Any) -> None:
     other.rename("orders")
 
 
-#: Ways of one client to let a value come soon.
+#: Ways in which a client makes a value arrive soon.
 WAYS: dict[str, Callable[[Any, Any], object]] = {
     "offer": lambda client, delayed: delayed.offer("x", delay=0.1),
     "offer at once": lambda client, delayed: delayed.offer("x", delay=0),

@@ -1,4 +1,4 @@
-"""Each command of the main job refused: the job goes on, or the error and the doctor name the command.
+"""Each command of the main job is refused: the job continues, or the error and the doctor name the command.
 
 Managed services and proxies leave commands out, users lack rights, and some commands are refused in a transaction.
 """
@@ -25,16 +25,16 @@ from tests.faults.world import World
 from tests.flavours import Flavour
 from tests.workers.handlers import Ledger, running
 
-#: The commands that a client sends in the main job, as the last test of this file finds them.
+#: The commands of a client in the main job, which the last test of this file checks.
 COMMANDS = (
     *("PING", "CLIENT SETNAME", "CLIENT SETINFO", "CLIENT ID", "CLIENT UNBLOCK", "SUBSCRIBE", "EVALSHA", "EVAL"),
     *("BLPOP", "BLMOVE", "LPOP", "MULTI", "EXEC", "PUBLISH"),
 )
-#: Beside it.
+#: Commands outside the main job.
 BESIDE = ("CLIENT", "CLIENT TRACKING", "CLIENT CACHING", "INFO", "TIME", "ZRANGE", "LLEN", "TYPE", "SCAN", "CONFIG GET")
-#: Without these some of the main job cannot be done.
+#: Commands without which a part of the main job cannot be done.
 NEEDED = {"PING", "EVALSHA", "EVAL", "BLPOP", "BLMOVE", "LPOP"}
-#: Those of them that the doctor does not need to name: ``connect()`` does.
+#: Commands that the doctor need not name, because ``connect()`` does.
 AT_CONNECT = {"PING"}
 
 HOWS = {
@@ -83,7 +83,7 @@ class Job:
     def _receive(self) -> None:
         self.delayed.offer("c", delay=0.05)
         delivery = self.queue.receive(timeout=PATIENCE)
-        # Where nothing could be taken, others are still there.
+        # If nothing could be taken, other values are still there.
         assert self.errors or delivery.value == "c"
         assert delivery.ack()
 
@@ -163,7 +163,7 @@ def test_the_doctor_tries_the_main_job(world: World, command: str | None) -> Non
     is_needed = command in NEEDED
     assert report.exit_code() == is_needed
     assert is_needed == any(str(command) in finding.text for finding in report.findings)
-    # A hash that goes by itself may be left.
+    # A hash with a time to live may be left.
     assert not [key for key in world.admin.scan_iter() if world.admin.ttl(key) < 0]
 
 

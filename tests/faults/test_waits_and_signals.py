@@ -1,4 +1,4 @@
-"""Handlers that raise, as Ctrl+C does, at every bytecode of a wait and at random instants: the client works on.
+"""Handlers that raise, like Ctrl-C, at every bytecode of a wait and at random instants: the client still works.
 
 ``REDISSON_DQ_FAULT_SECONDS`` is how long the random run takes; 1 unless set.
 """
@@ -43,7 +43,7 @@ class Interrupted(BaseException):
 
 
 def interrupted_at(number: int, call: Callable[[], Any]) -> tuple[Any, bool]:
-    """Runs a call and raises before the so manieth bytecode of the package.
+    """Runs a call, and raises before the bytecode of the package with this number.
 
     The bytecode that returns a value is left out: the interpreter runs no handler between it and the next one.
     """
@@ -67,7 +67,7 @@ def _is_of_the_package(frame: FrameType) -> bool:
     return "redisson_dq" in frame.f_code.co_filename and "tests" not in frame.f_code.co_filename
 
 
-# What is interrupted is this process, whatever the server: the second one has its turn at night.
+# Only this process is interrupted, whatever the server, so the second server runs at night.
 ONE_BY_DAY = pytest.mark.parametrize("server", ["redis", by_night("valkey")], indirect=True)
 
 
@@ -125,7 +125,7 @@ def test_every_bytecode_of_the_first_wait(admin: Any, url: str, what: str) -> No
 
 
 def test_no_call_that_takes_ends_behind_a_star() -> None:
-    """Python looks for signals behind a call with ``*`` or ``**``. A value that is in hand there would be lost."""
+    """Python checks for signals after a call with ``*`` or ``**``. A value that is in hand there would be lost."""
     takers = ("take", "poll", "receive", "drain", "pop")
     found = 0
     for kind in (BlockingDeque, BoundedBlockingQueue, DelayedQueue, PartitionedBlockingQueue, PartitionedDelayedQueue):
@@ -138,7 +138,7 @@ def test_no_call_that_takes_ends_behind_a_star() -> None:
 
 
 def test_signals_at_random_instants(admin: Any, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Told of a handler that raises while the interpreter frees something. It is C code, which no handler interrupts.
+    # Reports a handler that raises while the interpreter frees something.
     ignored: list[Any] = []
     monkeypatch.setattr(sys, "unraisablehook", ignored.append)
     seed = random.randrange(1 << 30)
@@ -198,7 +198,7 @@ def test_signals_at_random_instants(admin: Any, url: str, monkeypatch: pytest.Mo
                 got += found
             while more := leased.receive(1000, timeout=1):
                 held += more
-            # What was received for a caller who was interrupted is as if it had never been received.
+            # A value received for an interrupted caller is as if it had never been received.
             assert {delivery.attempt for delivery in held} == {1}
             assert all(leased.ack_all(held))
             got += [delivery.value for delivery in held]

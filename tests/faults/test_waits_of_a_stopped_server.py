@@ -1,4 +1,4 @@
-"""A server that stands still (SIGSTOP): timeouts and cancellations still work, and nothing is lost."""
+"""A stopped server (SIGSTOP): timeouts and cancellations still work, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from redisson_dq.errors import ClosedError, RedisConnectionError
 from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, eventually
 from tests.flavours import AsyncioFlavour, Flavour
 
-# What a busy machine may add to the 0.2 s of the promise. A wait that is not bounded ends after ten seconds or never.
+# The delay of a busy machine in addition to the promised 0.2 s. An unbounded wait ends after ten seconds or never.
 LATE = 4.0
 
 
@@ -133,7 +133,7 @@ def test_a_cancellation_is_at_once(flavour: AsyncioFlavour, own_server: Embedded
         queue = client.blocking_queue("orders", transfer=False)
         parts = client.blocking_queue("parts", transfer=False, partitions=3)
         assert flavour.run(cancelled(queue.inner, parts.inner)) < LATE
-        # What nobody waits for has ended, or gives back what it gets.
+        # Commands without a waiting caller have ended, or give back their values.
         queue.add("a")
         assert queue.take() == "a"
         parts.add("b")
@@ -176,5 +176,5 @@ def test_close_and_destroy_are_bounded(
             for future in waiting:
                 with pytest.raises(ClosedError):
                     future.result(PATIENCE)
-        # What was still under way ends with the answers of the server, and leaves no connection.
+        # Commands under way end with the answers of the server, and leave no connection.
         eventually(lambda: len(admin.client_list()) == 1)

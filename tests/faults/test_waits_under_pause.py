@@ -1,4 +1,4 @@
-"""A server that is paused, as a failover pauses it, under every waiting call: it lives, nothing is lost, timeouts hold.
+"""A server is paused, as by a failover, under every waiting call: calls survive, nothing is lost, timeouts hold.
 
 ``REDISSON_DQ_FAULT_SECONDS`` is how long each random run takes; 0.4 unless set.
 """
@@ -24,8 +24,8 @@ from tests.flavours import Flavour
 
 SECONDS = float(os.environ.get("REDISSON_DQ_FAULT_SECONDS", "0.4"))
 
-# How late a call may come back while nobody answers, on a machine that does other things as well. The ack of what was
-# received waits for the end of the pause, too.
+# How late a call may return on a busy machine while the server does not answer. The ack of a received value also waits
+# for the end of the pause.
 LATE = 3.0
 
 CALLS: dict[str, Callable[[Any, float], Any]] = {
@@ -163,7 +163,7 @@ def test_random_pauses(flavour: Flavour, server: EmbeddedServer, admin: redis.Re
 
 
 def test_put_under_random_pauses(flavour: Flavour, server: EmbeddedServer, admin: redis.Redis, url: str) -> None:
-    """Two producers wait for room, in ``put`` and in ``offer`` with a timeout. What was in is taken once."""
+    """Two producers wait for room, in ``put`` and in ``offer`` with a timeout. Each accepted value is taken once."""
     seed = random.randrange(1 << 30)
     print(f"seed {seed}")
     chance = random.Random(seed)

@@ -1,4 +1,4 @@
-"""Looks at a call bytecode by bytecode, on every Python; and holds up background threads."""
+"""Observes a call bytecode by bytecode, on every Python, and holds up background threads."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def traced(wants: Callable[[FrameType], bool], look: Callable[[FrameType, str], 
 def threads_traced(name: str, look: Callable[[FrameType, str], object]) -> Iterator[None]:
     """Calls ``look(frame, event)`` at the beginning (``"call"``) and at the end (``"return"``) of functions.
 
-    That are those of the module whose path ends with ``name``, in threads that start meanwhile. A look that waits holds
-    its thread up.
+    Only functions of the module whose path ends with ``name``, in threads that start meanwhile. A ``look`` that waits
+    holds up its thread.
     """
 
     def trace(frame: FrameType, event: str, argument: object) -> Any:

@@ -1,4 +1,4 @@
-"""Where a run takes place: servers, the gate in front of them, and a way to look behind it."""
+"""The world of a run: servers, the gate in front of them, and direct access to the servers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class World:
     #: Only of one server. Where there are several, what breaks is counted by hand.
     gate: Gate
     admins: list[Any]
-    #: Of the run: what its loads ask, and what they are answered.
+    #: The history of the run: the calls of its loads and their answers.
     history: History
 
     def __init__(self, *, program: str = "redis", config: Mapping[str, str] | None = None, clock: bool = False) -> None:
@@ -54,7 +54,7 @@ class World:
         self._config = {"enable-debug-command": "local", **(config or {})}
         self._program = PROGRAMS[program]()
         if library is not None:
-            # Debian's Redis does not start with it: libfaketime and jemalloc each need the other to begin.
+            # Debian's Redis does not start with libfaketime, because it and jemalloc each need the other to start.
             self._program = self._with_a_clock_that_can_be_set(PROGRAMS["valkey"](), library)
 
     def __enter__(self) -> World:
@@ -90,7 +90,7 @@ class World:
         folder.mkdir(parents=True, exist_ok=True)
         name = "-".join(str(part) for part in header.values() if isinstance(part, (str, int)))
         self.history = History(folder / f"{name}.jsonl", **header)
-        # All servers have the clock of this machine, unless there is one alone.
+        # All servers have this machine's clock, unless there is only one server.
         at = self.admins[0].connection_pool.connection_kwargs
         url = f"redis://{at['host']}:{at['port']}"
         watching = redis.Redis.from_url(url, client_name=_WATCHING, retry=None)
@@ -106,7 +106,7 @@ class World:
 
     @property
     def way(self) -> dict[str, Any]:
-        """How a process of its own connects: ``url``, ``cluster`` or ``sentinel``."""
+        """How a separate process connects: ``url``, ``cluster`` or ``sentinel``."""
         return {"url": self.gate.url}
 
     @property
@@ -115,36 +115,36 @@ class World:
         return {"address": self.gate.url.rpartition("/")[0]}
 
     def elements(self, key: str) -> list[bytes]:
-        """A list's, for any thread: over a connection of its own."""
+        """The elements of a list. May be called from any thread, because it uses its own connection."""
         with redis.Redis.from_url(self.server.url) as reader:
             return list(reader.lrange(key, 0, -1))
 
     def clock(self) -> float:
-        """The server's clock, in epoch seconds: this machine's, as far as nobody has set it."""
+        """The server's clock, in epoch seconds: this machine's, unless it was set."""
         return time.time() + (self.skews[-1][1] if self.skews else 0.0)
 
     # -- for faults --------------------------------------------------------------------------------------------------
 
     def step_clock(self, seconds: float) -> None:
-        """Sets the server's clock so far ahead of this machine's."""
+        """Sets the server's clock ahead of this machine's."""
         self._clock_file.write_text(f"{seconds:+f}s\n")
         eventually(lambda: abs(_server_time(self.admin) - time.time() - seconds) < 0.5)
         self.skews.append((time.time(), seconds))
 
-    #: Seconds after which a load calls again that was refused.
+    #: Seconds after which a refused load calls again.
     after_refusal = 0.01
 
     @property
     def connected(self) -> int:
-        """How many connections were made by now."""
+        """The number of connections made so far."""
         return int(self.admin.info("stats")["total_connections_received"])
 
     def refuses(self, error: Exception) -> bool:
-        """Whether a call that waits may raise this error here."""
+        """Whether a waiting call may raise this error in this world."""
         return False
 
     def settle(self) -> None:
-        """Waits until it is known what broken connections took along."""
+        """Waits until the losses by broken connections are known."""
         self.gate.settle()
 
     # -- for the verdict ---------------------------------------------------------------------------------------------
@@ -185,7 +185,7 @@ class World:
         return found
 
     def due_or_ready(self, queues: list[str]) -> int:
-        """How many items wait or are ready."""
+        """The number of items that wait or are ready."""
         sizes = 0
         for queue in queues:
             keys, admin = QueueKeys.of(queue), self.admin_of(queue)
@@ -193,7 +193,7 @@ class World:
         return sizes
 
     def places(self, queues: list[str]) -> str:
-        """How many items each queue has where."""
+        """The number of items in each place of each queue."""
         found = []
         for queue in queues:
             keys, admin = QueueKeys.of(queue), self.admin_of(queue)
@@ -211,7 +211,7 @@ class World:
         return found
 
     def misplaced(self, queues: list[str]) -> list[str]:
-        """What stands in two places or contradicts itself, of each queue at one moment. Each value is offered once."""
+        """Items in two places, and contradictions, of each queue at one moment. Each value is offered once."""
         found = []
         for queue in queues:
             try:
@@ -243,7 +243,7 @@ class World:
         self._clock_file = self._dir / "clock"
         self._clock_file.write_text("+0\n")
         script = self._dir / "redis-server"
-        # Only the wall clock: a blocked command's time is over by the monotonic one.
+        # Only the wall clock, because the timeout of a blocked command uses the monotonic one.
         settings = (
             f"LD_PRELOAD={library}",
             f"FAKETIME_TIMESTAMP_FILE={self._clock_file}",
@@ -269,7 +269,7 @@ def _server_time(admin: redis.Redis) -> float:
 
 
 def _is_servers_own(client: dict[str, str]) -> bool:
-    """Whether it is of replication, of a Sentinel, of the history, or one that MIGRATE keeps for a while."""
+    """Whether the connection belongs to replication, a Sentinel, the history, or MIGRATE."""
     flags, name, command = client["flags"], client.get("name", ""), client["cmd"]
     return (
         flags in ("M", "S")
@@ -282,7 +282,7 @@ def _is_servers_own(client: dict[str, str]) -> bool:
 class NamedWorld(World):
     """A master and its replica, a name that leads to one of them, and a user whose password changes."""
 
-    # Callers are patient here, as connections are counted.
+    # Callers are patient here, because connections are counted.
     after_refusal = 1.0
 
     def _open(self) -> None:
@@ -304,7 +304,7 @@ class NamedWorld(World):
         self.credentials.password = "first"
 
     def set_password(self, password: str) -> None:
-        """The servers know this one from now on. Clients are told elsewhere."""
+        """The servers use this password from now on. Clients get it elsewhere."""
         for admin in self.admins:
             admin.execute_command("ACL", "SETUSER", "rotating", "on", "resetpass", f">{password}", "~*", "&*", "+@all")
 
@@ -333,7 +333,7 @@ class NamedWorld(World):
 
 
 class Credentials(redis.CredentialProvider):
-    """A password that changes, as that of a cloud does. redis-py asks for it at each login."""
+    """A password that changes, as in a cloud. redis-py asks for it at each login."""
 
     def __init__(self) -> None:
         self.password = ""
@@ -431,7 +431,7 @@ class SentinelWorld(World):
         for server in self.servers:
             with redis.Redis.from_url(server.url) as reader:
                 found.append(reader.lrange(key, 0, -1))
-        # Nothing is taken from such a list. A replica may have less of it.
+        # Nothing is taken from such a list, of which a replica may have less.
         return max(found, key=len)
 
     @property

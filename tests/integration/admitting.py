@@ -1,4 +1,4 @@
-"""Leases values as a worker with limits does, by the scripts alone: a look, then an admission."""
+"""Leases values like a worker with limits, using only the scripts: a look, then an admission."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["Opened", "admit", "opened", "told", "words_of"]
 
 @attrs.frozen
 class Opened:
-    """A queue, and how a worker leases its values."""
+    """A queue, and the way in which a worker leases its values."""
 
     queue: Any
     connections: Connections
@@ -55,9 +55,9 @@ def told(
     home: str = "",
     seen: Sequence[bytes] | None = None,
 ) -> tuple[Admitted, list[Delivery[str]]]:
-    """One look and one admission, as a worker makes them. Queues with one ``home`` share limits.
+    """One look and one admission, like a worker. Queues with the same ``home`` share limits.
 
-    Without a look where the values are given that were ``seen``.
+    If the ``seen`` values are given, there is no look.
     """
     source, run = queue.source(visible), queue.connections.run
     seen = run(source.peek(1000)) if seen is None else seen

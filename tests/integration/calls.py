@@ -1,6 +1,6 @@
-"""Every public call of the handles, one row for each way to make it: what it gives, what it touches, what it refuses.
+"""Every public call of the handles, a row for each way to make it: its result, its keys, and the arguments it refuses.
 
-A row's call is made on a handle named ``orders``, over StringCodec; a second queue is named ``other``.
+A row's call is made on a handle named ``orders`` with StringCodec. A second queue is named ``other``.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ CLASSES = {
 
 @attrs.frozen(kw_only=True)
 class Call:
-    """One way to make one call.
+    """One way to make a call.
 
-    ``missing`` is what it gives when nothing is there: a value, a class of values, or an error class. ``keys`` are
-    those that have to have their type, as attributes of QueueKeys, and ``other`` for the second queue's list.
-    ``any_type`` is what a call that takes keys of any type gives for strings. ``bad`` are calls whose arguments are
-    refused before anything is sent.
+    ``missing`` is the result on missing keys: a value, a class of values, or an error class. ``keys`` are those that
+    must have their type, as attributes of QueueKeys, and ``other`` for the second queue's list. ``any_type`` is the
+    result for strings, of a call that accepts keys of any type. ``bad`` are calls whose arguments are refused before
+    anything is sent.
     """
 
     kind: str = ""
@@ -64,13 +64,13 @@ class Call:
     missing: Any = None
     keys: tuple[str, ...] = ()
     any_type: Any = None
-    #: Whether the call makes keys that were not there.
+    #: Whether the call creates keys.
     writes: bool = False
     #: Whether the call waits until there is a value.
     waits: bool = False
     #: Whether the call sends nothing.
     local: bool = False
-    #: What a second queue is to the call: a destination, a new name, or another list to take from.
+    #: The role of a second queue: a destination, a new name, or another list to take from.
     other: Literal["", "destination", "new name", "source"] = ""
     bad: tuple[Callable[[Any], Any], ...] = ()
 
@@ -115,14 +115,14 @@ def _ends(end: str) -> list[Call]:
 
 
 def _acked(received: Any) -> Any:
-    """The value, or values, of what was received and is done now."""
+    """Acks deliveries, and returns their value or values."""
     for delivery in received if isinstance(received, list) else [received] if received else []:
         assert delivery.ack() is SettleOutcome.ACKED
     return [delivery.value for delivery in received] if isinstance(received, list) else received and received.value
 
 
 def _first_of(q: Any, subscribe: Callable[[Callable[[Any], object]], int]) -> Any:
-    """The first value that a consumer is given."""
+    """The first value that a consumer gets."""
     come: queues.Queue[Any] = queues.Queue()
     listener = subscribe(come.put)
     try:
@@ -136,10 +136,10 @@ def _states(*dumps: bytes) -> bytes:
     return b"".join((b"redisson_dq 1\n", struct.pack(f"<{len(dumps)}Q", *map(len, dumps)), *dumps))
 
 
-# What a receive looks at.
+# The keys that a receive reads.
 _LEASE_KEYS = ("ready", "arrivals", "timeout", "leases", "deliveries", "histories")
 
-# What DUMP of Redis 7.0 gives for a list with the element "a", and for the number 5.
+# The DUMP of Redis 7.0 for a list with the element "a", and for the number 5.
 _LIST = b"\x12\x01\x02\n\n\x00\x00\x00\x01\x00\x81a\x02\xff\n\x00\t\xb9\xed\xf5\x94\xde\xd9\x95"
 _NUMBER = b"\x00\xc0\x05\n\x00c/_f\x83/\xb3Q"
 
@@ -218,12 +218,12 @@ def _object(state: bytes) -> list[Call]:
 
 
 def _indexes(name: str) -> tuple[Callable[[Any], Any], ...]:
-    """Calls with arguments that are no index."""
+    """Calls with arguments that are not an index."""
     return _of(name, "x", 1), _of(name, 0, 1.5)
 
 
 def _collections(name: str) -> tuple[Callable[[Any], Any], ...]:
-    """Calls with arguments that are no collection of values."""
+    """Calls with arguments that are not a collection of values."""
     return _of(name, 5), _of(name, "abc"), _of(name, None), _of(name, ["a", 5])
 
 
@@ -420,8 +420,8 @@ _DEQUE = [
     _row("__reversed__", lambda q: list(reversed(q)), [], "ready"),
 ]
 
-# What a bounded queue does otherwise than a queue: its offers ask for a capacity, and what is taken makes room. Where a
-# plain or a blocking command took it, making room comes second and its failure costs nobody the value.
+# Differences of a bounded queue: its offers need a capacity, and a take makes room. If a plain or a blocking command
+# took the value, room is made afterwards, and a failure of that does not lose the value.
 _OFFERS = {"add", "add_all", "offer", "put"}
 _TAKES = {
     *("poll", "remove_head", "drain_to", "remove", "remove_all", "remove_if", "retain_all", "trim", "clear"),
@@ -769,7 +769,7 @@ _PIPELINE = [
     _row("__bool__", bool, True, local=True),
 ]
 
-#: A deque has the calls of a queue as well, which are the same code.
+#: A deque also has the calls of a queue, with the same code.
 CALLS = [
     attrs.evolve(row, kind=kind)
     for kind, rows in (
@@ -777,7 +777,7 @@ CALLS = [
         ("deque", _DEQUE),
         ("bounded", [*_object(_states(_LIST, _NUMBER)), *_BOUNDED]),
         ("delayed", [*_object(_states(*[b""] * 11)), *_DELAYED]),
-        # What is there was offered by another handle, and is not lean.
+        # The existing items were offered by another handle, and are not lean.
         ("lean", [*_object(_states(*[b""] * 11)), *_DELAYED]),
         ("item", _ITEM),
         ("delivery", _DELIVERY),
@@ -809,9 +809,7 @@ _PLAIN = {"bounded": "queue", "lean": "delayed"}
 
 
 def plain_by_day(calls: list[Call], *kinds: str) -> list[Any]:
-    """The calls as parameters. What bounded queues and lean ones have like plain ones is theirs by night alone, or
-    what those of these kinds have.
-    """
+    """The calls as parameters. Calls that bounded and lean queues share with plain ones run on them only at night."""
     rows = {str(call) for call in calls}
 
     def is_again(call: Call) -> bool:
@@ -826,7 +824,7 @@ def queue_for(client: Any, kind: str, name: str = "orders") -> Any:
 
 
 def opened(client: Any, kind: str) -> Any:
-    """What the calls of that kind are made on."""
+    """The object on which calls of that kind are made."""
     if kind == "pipeline":
         return client.pipeline()
     return subject(queue_for(client, kind), kind)
@@ -859,7 +857,7 @@ def fill(client: Any, admin: Any, keys: QueueKeys) -> None:
 
 
 def dump(admin: Any) -> dict[bytes, bytes]:
-    """Everything there is, byte by byte, except for alarms, which are gone a second after they were set."""
+    """Everything in Redis, byte by byte, except alarms, which vanish a second after they were set."""
     keys = sorted(key for key in admin.scan_iter() if not key.startswith(b"redisson_dq_alarm"))
     with admin.pipeline(transaction=False) as plain:
         for key in keys:
@@ -868,7 +866,7 @@ def dump(admin: Any) -> dict[bytes, bytes]:
 
 
 def check(call: Call, handle: Any, expected: Any) -> None:
-    """Makes the call and compares what it gives."""
+    """Makes the call, and compares its result."""
     if isinstance(expected, type) and issubclass(expected, Exception):
         with pytest.raises(expected):
             call.run(handle)

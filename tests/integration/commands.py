@@ -1,4 +1,4 @@
-"""``redisson-dq worker`` as tests run it: the command, its processes, its probes, and what its handlers did."""
+"""``redisson-dq worker`` as tests run it: the command, its processes, its probes, and the work of its handlers."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Command:
     def close(self) -> None:
         self.process.kill()
         self.process.wait()
-        # Its processes end when it is gone, and the last of them closes the pipe.
+        # Its processes end after it, and the last of them closes the pipe.
         self._reading.result(PATIENCE)
         self._pool.shutdown()
         assert self.process.stderr is not None
@@ -100,7 +100,7 @@ def starting(
 
 
 def done(admin: Any) -> list[list[str]]:
-    """Of each value that was handled: itself, its attempt, its crashes, the process."""
+    """For each handled value: the value, its attempt, its crashes, the process."""
     return [line.decode().split() for line in admin.lrange("done", 0, -1)]
 
 
@@ -133,7 +133,7 @@ def checked(url: str, target: str, *options: str) -> tuple[int, str, str]:
     """``redisson-dq worker --check`` in this process: its exit code, and what it prints and says."""
     out, err = io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
-        # Of the module's first import alone.
+        # Only of the module's first import.
         patch.setenv("COMMAND_WORKER", json.dumps({"url": url, "handler": {"timeout": 5}}))
         code = main(["worker", target, "--check", "--url", url, *options])
     return code, out.getvalue(), err.getvalue()

@@ -1,4 +1,4 @@
-"""What most integration tests start from: one client with StringCodec and its two queue handles."""
+"""The starting point of most integration tests: a client with StringCodec and its two queue handles."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KEYS = QueueKeys.of("orders")
 
 @pytest.fixture(autouse=True)
 def _nothing_was_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process tells of each newer form once, and all tests use one queue."""
+    """A process reports each newer form once, and all tests use one queue."""
     monkeypatch.setattr(forms, "TOLD", set())
 
 
@@ -40,7 +40,7 @@ def client(flavour: Flavour, url: str) -> Iterator[Any]:
 
 @pytest.fixture
 def queue(client: Any) -> Any:
-    """The client moves the queue's due items from the beginning, whatever the test does with the queue."""
+    """The client moves the queue's due items from the beginning, whatever the test does."""
     return moving(client.blocking_queue("orders"))
 
 
@@ -63,7 +63,7 @@ def worker(flavour: Flavour, client: Any) -> Any:
 
 @pytest.fixture(autouse=True)
 def _look_at_servers_late(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Many tests count commands. A client's one look at its servers would fall among them or not, as time goes by."""
+    """Many tests count commands. Whether a client's single look at its servers is among them would depend on time."""
     if "looks" not in request.fixturenames:
         for flavour in ("_sync", "_async"):
             monkeypatch.setattr(f"redisson_dq.{flavour}.runtime._LOOK_AT_SERVERS_US", 3_600_000_000 * 24 * 365)

@@ -1,4 +1,4 @@
-"""A queue with something in each of its keys, a call of each script on it, and bytes that none of ours would write."""
+"""A queue with something in each of its keys, a call of each script on it, and bytes that this library never writes."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def name_of(key: str) -> str:
 
 
 def run(admin: Any, request: Request[Any]) -> Any:
-    """The result of a request, made of Redis's reply by its function."""
+    """The result of a request, made from Redis's reply by its function."""
     if request.script is None:
         return request.parse(admin.execute_command(*request.words))
     reply = admin.eval(request.script.source, *map(_word, request.words))
@@ -68,7 +68,7 @@ def _leased(admin: Any, nonce: bytes, count: int, visible_us: int = HOUR_US) -> 
 
 
 def there(admin: Any) -> dict[bytes, bytes]:
-    """Makes a queue with something in each of its keys. Gives ids of leases, entries and scores by their values."""
+    """Makes a queue with something in each of its keys. Returns ids of leases, entries and scores by their values."""
     ready = KEYS.ready
     leased: dict[bytes, bytes] = {}
     run(admin, call("set_capacity", KEYS, (100,), bool))
@@ -77,7 +77,7 @@ def there(admin: Any) -> dict[bytes, bytes]:
         if value == b"named":
             run(admin, _offer_named("0", value, b"named"))
             run(admin, _offer_named(str(HOUR_US), b"waits", b"waits"))
-            # It is due within a millisecond.
+            # The item is due within a millisecond.
             while not admin.llen(ready):
                 run(admin, calls.transfer(KEYS, 100, 1000, "client", cluster=False))
         else:
@@ -97,7 +97,7 @@ def there(admin: Any) -> dict[bytes, bytes]:
     ]
     limits = [calls.LimitWords(id=LIMIT, slots=1, tokens=5, per_us=HOUR_US, size=5)]
     run(admin, calls.admit(LEASES, SYSTEM, CURRENT, b"admitted", 5, HOUR_US, 10, limits, seen))
-    # A client that runs beside this makes it ready again at once, so it comes behind all that has an order.
+    # Another client makes it ready again at once, so it comes after everything that has an order.
     admin.lpush(ready, b"crashed")
     (leased[b"crashed"],) = _leased(admin, b"%08d" % 99, 1, 1000)
     run(admin, call("offer", KEYS, ("current", "0", b"due"), list))
@@ -143,9 +143,9 @@ _WAITING = (b"later", b"lean")
 
 
 def requests(leased: dict[bytes, bytes]) -> dict[str, Request[Any]]:
-    """A call of each script that finds something to do in the queue of :func:`there`, which gives the argument.
+    """For each script, a call that finds something to do in the queue of :func:`there`, whose result is the argument.
 
-    A script that is not named here is called as in the test of the headers.
+    A script that is not listed is called as in the test of the headers.
     """
     acked, held, named, failed, rejected = (leased.get(each, b"0" * 10) for each in _IDS)
     met = [
@@ -243,7 +243,7 @@ def _dump_of_one() -> bytes:
 
 # -- garbage ---------------------------------------------------------------------------------------------------------
 
-#: Kinds of bytes that stand where ours are expected: by their name, the bytes, made of those that stood there.
+#: By name: foreign bytes in place of ours, made from the original bytes.
 GARBAGE: dict[str, Callable[[bytes], bytes]] = {
     "empty": lambda known: b"",
     "256 bytes": lambda known: b"x" * 256,
@@ -263,7 +263,7 @@ SCORES: tuple[float, ...] = (1, -1, float("inf"), float("-inf"), 1.5, 1e300)
 
 
 def plant(admin: Any, key: str, kind: str) -> None:
-    """Puts garbage into a key of ours: in the place of what stands there and beside it."""
+    """Puts garbage into a key of ours: in place of its content and beside it."""
     name, made = name_of(key), GARBAGE[kind]
     type_ = OWN[key]
     if type_ == "string":
@@ -295,7 +295,7 @@ def plant(admin: Any, key: str, kind: str) -> None:
 
 
 def play_main_job(admin: Any) -> None:
-    """Offers a value, moves it, receives and acks it, and takes another one, with all that lies before them."""
+    """Offers a value, moves it, receives and acks it, and takes another one, after everything in front of them."""
     admin.hdel(KEYS.settings, "paused")
     run(admin, call("offer", KEYS, ("current", "0", b"main job"), list))
     got: dict[bytes, bytes] = {}

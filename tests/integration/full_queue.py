@@ -1,4 +1,4 @@
-"""A queue with contents of each kind in it, and what stands in its keys."""
+"""A queue with contents of each kind, and the contents of its keys."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HOUR = 3600
 
 
 def contents(admin: redis.Redis, name: str = "orders") -> dict[str, Any]:
-    """All keys of the queue of that name with their contents, but what holds for the clients of a moment."""
+    """All keys of the queue of that name with their contents, except short-lived notes about clients."""
     found: dict[str, Any] = {}
     for text in sorted(key.decode() for key in admin.scan_iter("*")):
         if not (text == name or f"{{{name}}}" in text) or text.split(":")[0] in (
