@@ -324,7 +324,7 @@ LARGEST = {
     "read_waiting": 12_500,
     "clear": 13_000,
     "find_item": 19_500,
-    "peek": 57_500,
+    "peek": 58_000,
     "purge_dead": 19_000,
     "remove_ready": 23_500,
     "take_bounded": 26_500,

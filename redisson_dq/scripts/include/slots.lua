@@ -46,13 +46,18 @@ end
 
 -- How many slots of a limit are taken, and where none is free the time at which the first one ends.
 function slots.taken(limit, now_ms)
+  local shared, first_shared = 0, nil
   if limit.home ~= '' then
-    return shared_slots_taken(limit, now_ms)
+    shared, first_shared = shared_slots_taken(limit, now_ms)
+    if shared >= limit.slots or homes.is_by_key(limit.home) then
+      return shared, first_shared
+    end
   end
+  -- Leases of this queue, also those of a version that knows no homes.
   local low, high = '[s' .. limit.id, '[s' .. limit.id .. HIGHEST
   local taken = redis.call('ZLEXCOUNT', keys.lines, low, high)
   if taken < limit.slots then
-    return taken
+    return math.max(taken, shared)
   end
   -- Slots of leases that have ended by themselves are free.
   local first = math.huge
@@ -67,7 +72,7 @@ function slots.taken(limit, now_ms)
       first = math.min(first, ends)
     end
   end
-  return taken, first
+  return math.max(taken, shared), first
 end
 
 -- Calls up values for the slots of a limit that are free, however they became free. A lease may have ended by itself, or

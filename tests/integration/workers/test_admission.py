@@ -581,6 +581,16 @@ def test_queues_share_the_slots_of_one_home(queue: Any, client: Any, admin: Any)
     assert values(admit(bills, by, home="{h}")) == ["c"]
 
 
+def test_slots_of_a_version_that_knows_no_homes_are_counted(queue: Any) -> None:
+    by = Admission(name="h", limit=Limit(3))
+    queue.add_all([f"v{number}" for number in range(6)])
+    before = admit(queue, by, 2)
+    held = admit(queue, by, home="{h}")
+    assert (len(before), len(held)) == (2, 1)
+    assert before[0].ack()
+    assert len(admit(queue, by, home="{h}")) == 1
+
+
 def test_queues_share_the_rate_of_one_home(queue: Any, client: Any, admin: Any) -> None:
     by = Admission(name="h", rate=Rate(5, per=3600))
     bills = opened(client, "bills")
