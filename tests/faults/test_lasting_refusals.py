@@ -298,7 +298,7 @@ def _renewal(
 ) -> Callable[[], object]:
     place.admin.rpush("leased", "a")
     queue = client.blocking_queue("leased")
-    # A lease is renewed three times in its time. Without its channel a client looks after each renewal, by two commands.
+    # Three renewals in that time. Without its channel a client looks after each, by two commands.
     held = [queue.receive(visibility_timeout=2.0, renew=True)]
     stack.callback(held.clear)
     return lambda: True
