@@ -219,11 +219,6 @@ class Line:
         return len(self.waiting) + self.inbox.qsize()
 
     @property
-    def is_empty(self) -> bool:
-        """Whether nobody is in line. Others may be in the inbox."""
-        return not self.waiting
-
-    @property
     def anyone(self) -> bool:
         """Whether a caller waits whose time is not over."""
         return len(self.waiting) > len(self.expired)
@@ -321,8 +316,9 @@ class Line:
     def fail(self, error: RedissonDQError) -> None:
         """Ends every wait with an error."""
         self.is_refused = True
-        while self.waiting:
-            self._first_out().answer.fill(error)
+        for waiter in list(self.waiting):
+            self._remove(waiter)
+            waiter.answer.fill(error)
 
     def shut(self) -> None:
         """Ends every wait, and those to come, with ClosedError."""
@@ -360,15 +356,6 @@ class Line:
     def are_leaving(self) -> bool:
         """Whether values of callers that leave are about to go back. May be read without the mutex."""
         return any(waiter.is_leaving and not waiter.is_gone for waiter in list(self._served))
-
-    def is_waiting(self, waiter: Waiter) -> bool:
-        """Whether the waiter is in line."""
-        return waiter in self.waiting
-
-    def _first_out(self) -> Waiter:
-        waiter = next(iter(self.waiting))
-        self._remove(waiter)
-        return waiter
 
     def _remove(self, waiter: Waiter) -> None:
         if waiter in self.waiting:

@@ -237,7 +237,7 @@ class WatchedSource:
             self.state = State.BUSY
             self.lookouts.later(self.put_back)
             return False
-        if not (line.closed or self.is_replaced) and (owes or not line.is_empty):
+        if not (line.closed or self.is_replaced) and (owes or line.waiting):
             return True
         self.state = State.RESTING
         self.rests()

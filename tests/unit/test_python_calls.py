@@ -15,8 +15,8 @@ LIMITS = {
     "size": (13, 7),
     "peek": (24, 11),
     "add": (23, 12),
-    "poll": (30, 13),
-    "take": (65, 22),
+    "poll": (30, 12),
+    "take": (65, 20),
     # One in some calls looks whether a message of Redis got through.
     "receive": (60, 25),
     "ack": (28, 10),

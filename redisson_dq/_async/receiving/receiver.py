@@ -273,7 +273,7 @@ class Receiver:
     async def insist(self, waiter: Waiter) -> None:
         """The server has not ended the pop. The pop goes on for others, or began late, or Redis hangs."""
         with self.line.mutex:
-            if self.line.is_waiting(waiter):
+            if waiter in self.line.waiting:
                 self._answer_expired()
                 if not self.line.anyone:
                     self._nobody_waits()

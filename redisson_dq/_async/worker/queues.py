@@ -146,8 +146,7 @@ class FetchedQueues:
         """Carries out what the table of the queue decides."""
         for do in wait.table.happened(trigger):
             if do is Do.ENTER:
-                wait.begin(1 if self._is_limited else wanted)
-                wait.enter(self._put)
+                wait.enter(1 if self._is_limited else wanted, self._put)
                 if wait.receiver is not None:
                     self.receivers.add(wait.receiver)
             elif do is Do.WITHDRAW:

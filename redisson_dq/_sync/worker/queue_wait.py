@@ -53,7 +53,7 @@ class WaitAnswer:
 
 
 class QueueWait:
-    """One queue of a fetcher. Only the fetcher calls it, except for :attr:`is_well` and :meth:`withdraw`."""
+    """One queue of a fetcher. Only the fetcher calls it, except for :attr:`is_well`."""
 
     def __init__(self, runtime: Runtime, intake: Intake, along: AcksAlong | None, *, is_stocked: bool) -> None:
         """``is_stocked`` is as with :class:`QueueWaitTable`. ``along`` has the acks that its receives may carry."""
@@ -72,36 +72,25 @@ class QueueWait:
         self._runtime = runtime
         self._waitable: Waitable | None = None
         self._entered = 0.0
-        # How many values the wait takes, and why it cannot begin.
-        self._most = 0
-        self._error: RedissonDQError | None = None
 
     # -- the wait ----------------------------------------------------------------------------------------------------
 
-    def begin(self, wanted: int) -> None:
-        """Begins a wait for ``wanted`` values: :meth:`enter` follows."""
-        self.limit, self.lifeline, self._error = wanted, Lifeline(), None
+    def enter(self, wanted: int, notify: Callable[[WaitAnswer], object]) -> None:
+        """Sends a waiter for ``wanted`` values into the line. ``notify`` is called with its answer."""
+        self.limit, self.lifeline = wanted, Lifeline()
         self.intake.note_limits()
         reception = self.intake.reception
         self._waitable, self._entered = reception.waitable, self._runtime.clock.monotonic()
-        self._most = page(wanted, sorts=reception.sorts) if reception.sees_first else wanted
-        try:
-            self.receiver = self._runtime.receivers.of(self._waitable)
-        except RedissonDQError as error:
-            self._error = error
-
-    def enter(self, notify: Callable[[WaitAnswer], object]) -> None:
-        """Sends a waiter into the line. ``notify`` is called with its answer."""
+        most = page(wanted, sorts=reception.sorts) if reception.sees_first else wanted
         answer = WaitAnswer(self, notify)
         try:
-            if self._error is not None or self.receiver is None:
-                raise self._error or AssertionError
-            self.receiver.enter(self._most, self.lifeline, answer)
+            self.receiver = self._runtime.receivers.of(self._waitable)
+            self.receiver.enter(most, self.lifeline, answer)
         except RedissonDQError as error:
             answer.fill(error)
 
     def withdraw(self) -> None:
-        """Ends the wait. Any thread may call it, and the wait need not have begun."""
+        """Ends the wait."""
         # Without a receiver, as the client is closed, the answer has come already.
         if self.receiver is not None:
             self.receiver.withdraw(self.lifeline)

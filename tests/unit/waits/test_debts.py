@@ -27,7 +27,7 @@ class NobodyHere:
     """A line without waiters."""
 
     closed = False
-    is_empty = True
+    waiting = ()
 
     def broke(self) -> None:
         pass

@@ -92,7 +92,7 @@ def test_a_caller_in_the_inbox_is_served_once_it_was_admitted(callers: Callers) 
     assert not callers.line.anyone
     assert names(callers.line.give(values("a"))) == "a"
     callers.line.admit()
-    assert callers.line.is_waiting(waiter)
+    assert waiter in callers.line.waiting
     assert callers.line.give(values("b")) == []
     assert answer(waiter) == "b"
 
