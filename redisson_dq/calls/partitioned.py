@@ -20,7 +20,7 @@ from redisson_dq.wire.request import Request
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["PartitionedDelayedRequests", "PartitionedQueueRequests"]
+__all__ = ["PartitionedDelayedRequests", "PartitionedQueueRequests", "shares_of"]
 
 T = TypeVar("T")
 AnyRequests = TypeVar("AnyRequests", bound=WholeRequests[Any])
@@ -94,3 +94,18 @@ class PartitionedDelayedRequests(_PartitionedRequests[DelayedRequests[T]], Gener
                 "call the queue itself, which asks all partitions"
             )
         return self._partitions[place]
+
+
+def shares_of(sizes: Sequence[int], limit: int) -> list[int]:
+    """How many to take of each.
+
+    The shares add up to the limit if there are this many values. They are as even as possible.
+    """
+    shares = [0] * len(sizes)
+    while limit and (more := [i for i, size in enumerate(sizes) if shares[i] < size]):
+        level = max(1, limit // len(more))
+        for i in more:
+            share = min(sizes[i] - shares[i], level, limit)
+            shares[i] += share
+            limit -= share
+    return shares

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar, Union
 
 import attrs
 
-from redisson_dq.durability import Durability
+from redisson_dq.durability import Durability, strongest
 from redisson_dq.errors import EncodeError
 from redisson_dq.scheduling.times import Left
 from redisson_dq.scripts.script import Script
 
-__all__ = ["Fence", "OtherTypes", "Request", "Word"]
+__all__ = ["Fence", "OtherTypes", "Request", "Word", "durability_of", "packed"]
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -122,3 +122,27 @@ class Request(Generic[T]):
     def keys(self) -> tuple[str, ...]:
         """All keys that it is about. A request to the server as a whole has none."""
         return tuple(filter(None, self.types))
+
+
+def packed(requests: Iterable[Request[Any]], *, only_looks: bool = False) -> Iterator[tuple[Any, ...]]:
+    """The commands. The first call of a script carries its text, so the server knows the script for the other calls.
+
+    With ``only_looks`` scripts that only read are called by commands for users who may not write.
+    """
+    known: set[str] = set()
+    for request in requests:
+        script = request.script
+        if script is None:
+            yield request.words
+            continue
+        suffix = "_RO" if only_looks and script.only_reads else ""
+        if script.sha in known:
+            yield (f"EVALSHA{suffix}", script.sha, *request.words)
+        else:
+            known.add(script.sha)
+            yield (f"EVAL{suffix}", script.source, *request.words)
+
+
+def durability_of(requests: Iterable[Request[Any]]) -> Durability | None:
+    """The confirmation that they need together."""
+    return strongest(request.durable for request in requests)

@@ -10,7 +10,7 @@ from typing import Any, Final
 import attrs
 
 from redisson_dq._common.signatures import answers, takes
-from redisson_dq._common.texts import shown
+from redisson_dq._common.texts import nearest, shown
 from redisson_dq.errors import ArgumentError
 from redisson_dq.scheduling.times import Delay, seconds_of
 from redisson_dq.working.keys import KeyOf
@@ -23,6 +23,7 @@ __all__ = [
     "CLIENT",
     "Handler",
     "Shape",
+    "check_known",
     "check_limits",
     "check_reached",
     "check_queue_name",
@@ -296,3 +297,19 @@ def is_async(function: Callable[..., Any]) -> bool:
 
 #: As many as one receive takes.
 _LARGEST_BATCH = 1000
+
+
+def check_known(needs: Sequence[str], known: set[str], late: set[str], what: str) -> None:
+    for name in needs:
+        if name in late:
+            raise ArgumentError(
+                f"{what} takes {name!r}, which was declared while the worker was running; restart the worker: it "
+                "makes per_worker dependencies when it starts"
+            )
+        if name not in known:
+            meant = nearest(name, known)
+            question = f"; did you mean {meant!r}?" if meant else ""
+            raise ArgumentError(
+                f"{what} takes {name!r}, but no dependency has that name{question}; declare it with per_item or "
+                "per_worker, above the function that takes it"
+            )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -102,3 +104,63 @@ def test_a_rule_that_matches_nothing_is_an_error(unasync: ModuleType, source: Pa
     (source / "shown.py").write_text(SOURCE.replace("__aiter__", "__repr__"), "utf-8")
     with pytest.raises(SystemExit, match="__aiter__"):
         unasync.generate(source)
+
+
+# -- what the folder may hold ----------------------------------------------------------------------------------------
+
+#: A class or function that is the same for threads and asyncio, and longer than this, belongs in a shared module.
+LONGEST_SHARED = 20
+# One class under two names.
+_SAME = {"AsyncMutex"}
+_FLAVOURED = re.compile(r"Async[A-Z]|async_[a-z]|aclose$|__a(enter|exit|iter)__$")
+
+Definition = tuple[str, str]
+
+
+def flavourless(source: Path, package: str) -> dict[Definition, int]:
+    """The classes and functions of a folder whose two flavours are equal, and their lines: they neither wait, nor use
+    anything that has two flavours.
+    """
+    known: dict[Definition, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef] = {}
+    used: dict[Definition, set[Definition]] = {}
+    differs: set[Definition] = set()
+    for path in source.rglob("*.py"):
+        module = ".".join((package, *path.relative_to(source).with_suffix("").parts)).removesuffix(".__init__")
+        tree = ast.parse(path.read_text("utf-8"))
+        imported = {
+            alias.asname or alias.name: (node.module or "", alias.name)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        }
+        for definition in tree.body:
+            if isinstance(definition, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+                nodes = list(ast.walk(definition))
+                words = {getattr(node, field, "") for node in nodes for field in ("id", "attr", "name")} - _SAME
+                name = module, definition.name
+                known[name] = definition
+                used[name] = {imported.get(word, (module, word)) for word in words if isinstance(word, str)} - {name}
+                waits = any(isinstance(node, (ast.AsyncFunctionDef, ast.Await, ast.AsyncFor)) for node in nodes)
+                if waits or any(_FLAVOURED.match(word) for word in words if isinstance(word, str)):
+                    differs.add(name)
+                differs |= {other for other in used[name] if other[0].startswith("redis.asyncio")}
+    while more := {name for name, others in used.items() if name not in differs and others & differs}:
+        differs |= more
+    return {name: (each.end_lineno or 0) - each.lineno + 1 for name, each in known.items() if name not in differs}
+
+
+def test_a_part_without_a_flavour_has_no_second_copy(unasync: ModuleType) -> None:
+    found = flavourless(unasync.SOURCE, "redisson_dq._async")
+    assert ("redisson_dq._async.pipeline", "Reply") in found
+    assert ("redisson_dq._async.pipeline", "Pipeline") not in found
+    long = {name: lines for name, lines in found.items() if lines > LONGEST_SHARED}
+    assert long == {}, "move them out of _async/, to the room that they belong to"
+
+
+def test_a_part_that_uses_one_with_a_flavour_has_one_too(tmp_path: Path) -> None:
+    (tmp_path / "sends.py").write_text("class Sends:\n    async def send(self):\n        pass\n")
+    (tmp_path / "uses.py").write_text(
+        "from shop.sends import Sends\n\ndef made():\n    return Sends()\n\ndef two():\n    return 1 + 1\n\n"
+        "def closes(it):\n    return it.aclose()\n"
+    )
+    assert flavourless(tmp_path, "shop") == {("shop.uses", "two"): 2}

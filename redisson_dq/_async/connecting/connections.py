@@ -20,7 +20,7 @@ from redis.exceptions import (
     TryAgainError,
 )
 
-from redisson_dq._async.connecting.batches import Batch, durability_of, exchange_many, packed
+from redisson_dq._async.connecting.batches import Batch, exchange_many
 from redisson_dq._async.connecting.explaining import explained, runs_no_scripts
 from redisson_dq._async.connecting.pools import Pools
 from redisson_dq._async.connecting.servers import Servers
@@ -42,7 +42,7 @@ from redisson_dq.observing import Observers, Sent
 from redisson_dq.scheduling.clock import Clock
 from redisson_dq.scripts.script import Script
 from redisson_dq.wire import commands
-from redisson_dq.wire.request import Request
+from redisson_dq.wire.request import Request, durability_of, packed
 
 __all__ = ["Connections"]
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from redis.exceptions import AskError, ClusterDownError, ResponseError, TryAgainError
 
-from redisson_dq._async.connecting.batches import Batch, durability_of, exchange_many, packed
+from redisson_dq._async.connecting.batches import Batch, exchange_many
 from redisson_dq._async.connecting.pools import Pools
 from redisson_dq.durability import Confirmed
 from redisson_dq.wire.fencing import fenced, unfenced
-from redisson_dq.wire.request import Request
+from redisson_dq.wire.request import Request, durability_of, packed
 
 __all__ = ["Transactions"]
 

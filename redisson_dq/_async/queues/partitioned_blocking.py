@@ -16,7 +16,7 @@ from redisson_dq._async.runtime import Runtime
 from redisson_dq._concurrency import AsyncCallback, AsyncCancelled, async_check_callback, async_finish_or_undo
 from redisson_dq.calls.checks import check_count, check_function, limit_of
 from redisson_dq.calls.open_queue import OpenQueue
-from redisson_dq.calls.partitioned import PartitionedQueueRequests
+from redisson_dq.calls.partitioned import PartitionedQueueRequests, shares_of
 from redisson_dq.calls.routing import Routing
 from redisson_dq.errors import ClosedError, DecodeError, RedissonDQError
 from redisson_dq.scheduling.times import Delay, timeout_seconds
@@ -224,7 +224,7 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
         """Takes ready values at once, in even shares. A caller that is cancelled leaves them there."""
         self._begin_taking()
         with self._runtime.operations.receiving("poll", self.name, count=None if limit == 1 else 0) as receipt:
-            while taken := await async_finish_or_undo(self._take_shares(limit), self._put_back):
+            while taken := await async_finish_or_undo(self._takeshares(limit), self._put_back):
                 values = await self._popped(taken)
                 # Otherwise no value that was taken could be read.
                 if values:
@@ -232,13 +232,13 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
                     return values
             return []
 
-    async def _take_shares(self, limit: int) -> list[Taken]:
+    async def _takeshares(self, limit: int) -> list[Taken]:
         while True:
             # Begins with another partition each time.
             first = self._routing.next()
             partitions = [*self.partitions[first:], *self.partitions[:first]]
             sizes = await self._outcomes([(partition, partition.requests.size()) for partition in partitions])
-            shares = _shares([size if isinstance(size, int) else 0 for size in sizes], limit)
+            shares = shares_of([size if isinstance(size, int) else 0 for size in sizes], limit)
             asked = [(partition, share) for partition, share in zip(partitions, shares, strict=True) if share]
             found = await self._outcomes([(each, commands.pop_many(each.keys.ready, "first", n)) for each, n in asked])
             taken: list[Taken] = []
@@ -269,18 +269,3 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
                         logger.error(text, back.key, error, values)
                         break
                     await self._runtime.clock.async_sleep(pause)
-
-
-def _shares(sizes: Sequence[int], limit: int) -> list[int]:
-    """How many to take of each.
-
-    The shares add up to the limit if there are this many values. They are as even as possible.
-    """
-    shares = [0] * len(sizes)
-    while limit and (more := [i for i, size in enumerate(sizes) if shares[i] < size]):
-        level = max(1, limit // len(more))
-        for i in more:
-            share = min(sizes[i] - shares[i], level, limit)
-            shares[i] += share
-            limit -= share
-    return shares

@@ -25,6 +25,7 @@ from redisson_dq.working.handlers import (
     CLIENT,
     Handler,
     Shape,
+    check_known,
     check_limits,
     check_queue_name,
     check_reached,
@@ -309,10 +310,10 @@ class Declarations:
         resources = [layer for layer in self._resources_declared if layer.name in begun]
         for layer in (*resources, *self._layers):
             kind = "dependency" if layer.name else "middleware"
-            _check_known(layer.shape.needs, known, late, f"{kind} {name_of(layer.function)!r}")
+            check_known(layer.shape.needs, known, late, f"{kind} {name_of(layer.function)!r}")
             known.add(layer.name)
         for handler in handlers:
-            _check_known(handler.shape.needs, known, late, f"handler {handler.name!r} of queue {handler.queue!r}")
+            check_known(handler.shape.needs, known, late, f"handler {handler.name!r} of queue {handler.queue!r}")
             if handler.shape.takes_event and handler.shape.event_name in known:
                 raise ArgumentError(
                     f"handler {handler.name!r} has the dependency {handler.shape.event_name!r} where it gets the "
@@ -382,19 +383,3 @@ class Declarations:
         types = [handler.kind.annotation for handler in self._handlers if handler.queue == name]
         named = tuple(each for each in types if each is not None)
         return attrs.evolve(settings, handled=Union[named] if named else None, catches_all=None in types)
-
-
-def _check_known(needs: Sequence[str], known: set[str], late: set[str], what: str) -> None:
-    for name in needs:
-        if name in late:
-            raise ArgumentError(
-                f"{what} takes {name!r}, which was declared while the worker was running; restart the worker: it "
-                "makes per_worker dependencies when it starts"
-            )
-        if name not in known:
-            meant = nearest(name, known)
-            question = f"; did you mean {meant!r}?" if meant else ""
-            raise ArgumentError(
-                f"{what} takes {name!r}, but no dependency has that name{question}; declare it with per_item or "
-                "per_worker, above the function that takes it"
-            )

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from redis import ConnectionPool
@@ -14,11 +14,10 @@ from redis.exceptions import BusyLoadingError, RedisError, ResponseError
 from redisson_dq._concurrency import finish
 from redisson_dq._redis import mark_clean, pack, send
 from redisson_dq._sync.connecting.pools import Pools
-from redisson_dq.durability import Confirmed, Durability, strongest
+from redisson_dq.durability import Confirmed, Durability
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
-from redisson_dq.wire.request import Request
 
-__all__ = ["Batch", "durability_of", "exchange_many", "packed"]
+__all__ = ["Batch", "exchange_many"]
 
 
 class Batch:
@@ -107,27 +106,3 @@ def _put_away(pools: Pools, batches: list[Batch]) -> None:
                 mark_clean(connection)
         finally:
             pools.give_back(batch.pool, connection)
-
-
-def packed(requests: Iterable[Request[Any]], *, only_looks: bool = False) -> Iterator[tuple[Any, ...]]:
-    """The commands. The first call of a script carries its text, so the server knows the script for the other calls.
-
-    With ``only_looks`` scripts that only read are called by commands for users who may not write.
-    """
-    known: set[str] = set()
-    for request in requests:
-        script = request.script
-        if script is None:
-            yield request.words
-            continue
-        suffix = "_RO" if only_looks and script.only_reads else ""
-        if script.sha in known:
-            yield (f"EVALSHA{suffix}", script.sha, *request.words)
-        else:
-            known.add(script.sha)
-            yield (f"EVAL{suffix}", script.source, *request.words)
-
-
-def durability_of(requests: Iterable[Request[Any]]) -> Durability | None:
-    """The confirmation that they need together."""
-    return strongest(request.durable for request in requests)

@@ -32,7 +32,7 @@ from redisson_dq._redis import (
     says_not_here,
     translate,
 )
-from redisson_dq._sync.connecting.batches import Batch, durability_of, exchange_many, packed
+from redisson_dq._sync.connecting.batches import Batch, exchange_many
 from redisson_dq._sync.connecting.explaining import explained, runs_no_scripts
 from redisson_dq._sync.connecting.pools import Pools
 from redisson_dq._sync.connecting.servers import Servers
@@ -45,7 +45,7 @@ from redisson_dq.observing import Observers, Sent
 from redisson_dq.scheduling.clock import Clock
 from redisson_dq.scripts.script import Script
 from redisson_dq.wire import commands
-from redisson_dq.wire.request import Request
+from redisson_dq.wire.request import Request, durability_of, packed
 
 __all__ = ["Connections"]
 

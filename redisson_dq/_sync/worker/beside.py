@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 
 from redisson_dq._sync.client import Client
 from redisson_dq._sync.connecting.asking import answers, without_subscribers
-from redisson_dq._sync.worker.intake import sides_of, timeout_of
 from redisson_dq.calls.inspecting import figures, figures_together, inspection, together
 from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.calls.settling import Settling
@@ -21,6 +20,7 @@ from redisson_dq.stats import QueueStats
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.lease_source import mark_of
 from redisson_dq.wire.request import Request
+from redisson_dq.working.incoming import sides_of, timeout_of
 from redisson_dq.working.settings import QueueSettings
 
 __all__ = ["figures_of", "inspections", "return_leases"]

@@ -4,7 +4,7 @@
 """Ends leases in batches: all that ended while the last batch was under way go in one round trip.
 
 Acks may go along with the next receive of their queue instead, in the same call. Where values wait for slots, it also
-looks for free ones (:mod:`.slot_looks`).
+looks for free ones (:mod:`redisson_dq.working.slot_looks`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from redisson_dq._concurrency import BackgroundTask, Inbox
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq._sync.worker.calling_up import call_up_more
-from redisson_dq._sync.worker.slot_looks import NextLooks
 from redisson_dq.calls.endings import Ack, Ending, Nack
 from redisson_dq.calls.lease import Lease
 from redisson_dq.calls.settling import Settling
@@ -30,6 +29,7 @@ from redisson_dq.scheduling.pauses import Pauses
 from redisson_dq.wire.lease_source import LeaseSource
 from redisson_dq.wire.request import Request
 from redisson_dq.working.hooks import Hooks
+from redisson_dq.working.slot_looks import NextLooks
 
 __all__ = ["LAST_ANSWER", "Settlement", "Settler", "doubt"]
 

@@ -6,7 +6,8 @@ program has taken the value that was called up. So the next look is when the fir
 
 from __future__ import annotations
 
-from redisson_dq._concurrency import AsyncMutex
+import threading
+
 from redisson_dq.scheduling.clock import Clock, client_parts
 from redisson_dq.wire.lease_source import LeaseSource
 
@@ -24,7 +25,7 @@ class NextLooks:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._every = client_parts(clock).housekeeping(_EVERY)
-        self._mutex = AsyncMutex()
+        self._mutex = threading.RLock()
         self._moments: dict[LeaseSource, float] = {}
 
     def note(self, source: LeaseSource, next_slot_ms: int) -> bool:
