@@ -18,7 +18,7 @@ from redis.exceptions import RedisError, WatchError
 from redisson_dq._operations.files import is_ours, opened_alone
 from redisson_dq._version import __version__
 from redisson_dq.errors import ArgumentError
-from redisson_dq.migrating.file import VERSION, content_of, header_of, line_of, lines_of
+from redisson_dq.migrating.file import VERSION, check_expiry, content_of, header_of, line_of, lines_of
 from redisson_dq.migrating.sites import PARTS, PASSING, Content, QueueSite
 
 __all__ = ["Exported", "OnProgress", "check_free", "export"]
@@ -167,6 +167,7 @@ class _ExportLines:
                 part, content = content_of(fields)
                 self._note(part, content)
             elif self.count:
+                check_expiry(fields)
                 self._last = (fields["in"], None)
             self._digest.update(line)
             self.count += 1

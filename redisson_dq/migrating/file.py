@@ -34,7 +34,17 @@ from redisson_dq.admin.entries import unwrap
 from redisson_dq.errors import ArgumentError, EnvelopeError
 from redisson_dq.migrating.sites import PARTS, Content
 
-__all__ = ["VERSION", "Checked", "FileError", "checked", "content_of", "header_of", "line_of", "lines_of"]
+__all__ = [
+    "VERSION",
+    "Checked",
+    "FileError",
+    "check_expiry",
+    "checked",
+    "content_of",
+    "header_of",
+    "line_of",
+    "lines_of",
+]
 
 VERSION = 1
 _NAMES = {"list": ("element",), "zset": ("member", "score"), "hash": ("field", "value"), "string": ("string",)}
@@ -105,7 +115,7 @@ def _score(text: Any) -> bytes:
     return bytes(text, "ascii")
 
 
-def _check_expiry(fields: dict[str, Any]) -> None:
+def check_expiry(fields: dict[str, Any]) -> None:
     """Raises FileError for an invalid time to live."""
     ms, part = fields["expires_ms"], fields.get("in")
     if type(ms) is not int or not 0 < ms < 1 << 53 or not isinstance(part, str) or part not in PARTS:
@@ -148,7 +158,7 @@ def checked(path: Path) -> Checked:
         elif "end" in fields:
             found = _compared(path, header, fields["end"], digest.hexdigest(), counts, lines)
         elif "expires_ms" in fields:
-            _check_expiry(fields)
+            check_expiry(fields)
         elif "redisson_dq_export" in fields:
             raise FileError(f"{path}: it has a first line twice")
         else:

@@ -16,7 +16,9 @@ import pytest
 import redis
 
 import redisson_dq
+from redisson_dq._operations.files import opened_alone
 from redisson_dq.cli import main
+from redisson_dq.errors import ArgumentError
 
 GARBAGE: tuple[Any, ...] = (None, True, -1, 1 << 70, 0.5, "", "x", "\ud800", [], [[]], {}, {"x": []}, "nan", "1_0")
 
@@ -67,6 +69,46 @@ def test_no_file_is_written_through_a_link(filled: str, line: str) -> None:
         assert Path("victim").read_text() == "precious"
         for each in set(os.listdir()) - {"victim"}:
             os.unlink(each)
+
+
+def _link(name: str) -> None:
+    Path("victim").write_text("precious")
+    os.link("victim", name)
+
+
+def _open_to_all(name: str) -> None:
+    Path(name).touch()
+    os.chmod(name, 0o666)
+
+
+PLACED: dict[str, Callable[[str], None]] = {
+    "second name": _link,
+    "open to all": _open_to_all,
+    "pipe": os.mkfifo,
+    "folder": os.mkdir,
+    "another user's": lambda name: Path(name).touch(),
+}
+
+
+@pytest.mark.parametrize("placed", PLACED)
+@pytest.mark.parametrize("mode", ["ab", "a+b", "r+b"])
+def test_what_somebody_has_put_in_its_place_gets_no_values(
+    mode: Any, placed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Values are written only to a file that nobody else reads."""
+    path = tmp_path / "o.part"
+    monkeypatch.chdir(tmp_path)
+    if placed == "another user's":
+        user = os.geteuid() + 1
+        monkeypatch.setattr(os, "geteuid", lambda: user)
+    PLACED[placed](str(path))
+    if placed == "open to all":
+        with opened_alone(path, mode) as file:
+            assert oct(os.fstat(file.fileno()).st_mode & 0o7777) == "0o600"
+        return
+    with pytest.raises(OSError if placed == "folder" else ArgumentError):
+        opened_alone(path, mode)
+    assert not Path("victim").exists() or Path("victim").read_text() == "precious"
 
 
 # -- crafted files ---------------------------------------------------------------------------------------------------
@@ -121,26 +163,38 @@ def as_it_is(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    ("make", "name", "use", "mend"),
+    ("make", "name", "use", "mend", "step"),
     [
-        ("export orders --to o", "o", "import FILE --to-name other --yes", with_digest),
-        ("cancel orders --all --yes --undo-file u", "u", "undo FILE --yes", with_sums),
-        (
-            "migrate orders --to-name other --quiet 10ms --yes --journal j",
-            "j",
-            "migrate orders --resume FILE --quiet 10ms --yes",
-            as_it_is,
+        ("export orders --to o", "o", "import FILE --to-name other --yes", with_digest, 2),
+        ("cancel orders --all --yes --undo-file u", "u", "undo FILE --yes", with_sums, 1),
+        # A migration takes some time: by day a few.
+        *(
+            pytest.param(
+                "migrate orders --to-name other --quiet 10ms --yes --journal j",
+                "j",
+                "migrate orders --resume FILE --quiet 10ms --yes",
+                as_it_is,
+                step,
+                marks=marks,
+            )
+            for step, marks in ((25, ()), (3, pytest.mark.nightly))
         ),
     ],
 )
 def test_crafted_files_are_errors_of_ours(
-    filled: str, admin: redis.Redis, make: str, name: str, use: str, mend: Callable[[Any], Any], capsys: Any
+    filled: str,
+    admin: redis.Redis,
+    make: str,
+    name: str,
+    use: str,
+    mend: Callable[[Any], Any],
+    step: int,
+    capsys: Any,
 ) -> None:
     made(make)
     lines = [json.loads(each) for each in Path(name).read_bytes().splitlines()]
     seen = 0
-    # A migration takes some time: each fifth of them.
-    for each in islice(mutated(lines), 0, None, 5 if name == "j" else 1):
+    for each in islice(mutated(lines), 0, None, step):
         admin.delete("other", "redisson_dq_migrating:{other}")
         Path("crafted").write_bytes(dumped(mend(each)))
         # An unexpected error would be raised here.
@@ -153,4 +207,14 @@ def test_crafted_files_are_errors_of_ours(
         if name == "o":
             admin.delete(*(admin.keys("*other*") or ["none"]))
         seen += 1
-    assert seen > 20
+    assert seen > 8
+
+
+@pytest.mark.parametrize("line", ['{"expires_ms": 5}', '{"in": [], "expires_ms": 5}', '{"in": "x", "expires_ms": 5}'])
+def test_a_crafted_part_of_an_export_is_not_continued(filled: str, line: str, capsys: Any) -> None:
+    made("export orders --to o")
+    first = Path("o").read_text().splitlines()[0]
+    Path("o.part").write_text(f"{first}\n{line}\n")
+    Path("o").unlink()
+    assert main(["export", "orders", "--to", "o"]) == 65
+    assert "its time to live" in capsys.readouterr().err
