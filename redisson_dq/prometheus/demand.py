@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import logging
 import math
 import time
@@ -12,6 +13,7 @@ import attrs
 from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
+from redisson_dq.errors import ArgumentError
 from redisson_dq.prometheus.families import gauge
 from redisson_dq.stats import QueueStats
 
@@ -21,6 +23,10 @@ logger = logging.getLogger("redisson_dq")
 
 # How often the port of a worker is asked, and how long it may take to answer, in seconds.
 _EVERY, _TIMEOUT = 10.0, 2.0
+# More slots than these are none: a worker has told nonsense.
+_MOST_SLOTS = 1e9
+# The most of an answer that is read, in bytes, and in pieces of this size.
+_LONGEST, _PIECE = 8 << 20, 1 << 16
 
 
 @attrs.frozen(kw_only=True)
@@ -59,7 +65,7 @@ class Demand:
 
 def slots_for(items: int, handling: float, drain: float) -> int:
     """How many handlings at a time finish ``items``, of ``handling`` seconds each, within ``drain`` seconds."""
-    return math.ceil(items * handling / drain)
+    return math.ceil(min(items * handling / drain, _MOST_SLOTS))
 
 
 def demand_families(found: Mapping[str, Demand]) -> Iterable[Metric]:
@@ -74,9 +80,14 @@ class HandlingTimes:
     them represents all.
     """
 
-    def __init__(self, urls: Sequence[str], default: float | None) -> None:
-        """``default`` is used for a queue that no worker has reported yet."""
-        self._urls, self._default = urls, default
+    def __init__(self, urls: Sequence[str], default: float | None, timeout: float = _TIMEOUT) -> None:
+        """``default`` is used for a queue that no worker has reported yet. ``timeout`` is for one answer, in seconds.
+
+        Raises ArgumentError.
+        """
+        if any("@" in url.partition("://")[2].partition("/")[0] for url in urls):
+            raise ArgumentError("the address of a worker's metrics has no user and no password")
+        self._urls, self._default, self._timeout = urls, default, timeout
         self._asked = float("-inf")
         #: By queue: the seconds and the handlings so far of all addresses together, and the recent mean.
         self._sums: dict[str, tuple[float, float]] = {}
@@ -94,9 +105,8 @@ class HandlingTimes:
         sums: dict[str, list[float]] = {}
         for url in self._urls:
             try:
-                with urllib.request.urlopen(url, timeout=_TIMEOUT) as answer:
-                    families = list(text_string_to_metric_families(answer.read().decode()))
-            except (OSError, ValueError) as error:
+                families = list(text_string_to_metric_families(_page_of(url, self._timeout)))
+            except (OSError, ValueError, http.client.HTTPException) as error:
                 if not self._has_told:
                     logger.warning("metrics: the worker at %s does not tell how long its handlers take: %s", url, error)
                 self._has_told = True
@@ -104,8 +114,8 @@ class HandlingTimes:
             for family in families:
                 if family.name == "redisson_dq_handling_seconds":
                     for sample in family.samples:
-                        if sample.name.endswith(("_sum", "_count")):
-                            found = sums.setdefault(sample.labels["queue"], [0.0, 0.0])
+                        if sample.name.endswith(("_sum", "_count")) and 0 <= sample.value < math.inf:
+                            found = sums.setdefault(sample.labels.get("queue", ""), [0.0, 0.0])
                             found[sample.name.endswith("_count")] += sample.value
         self._has_told = False
         for queue, (seconds, count) in sums.items():
@@ -116,3 +126,14 @@ class HandlingTimes:
             self._sums[queue] = seconds, count
             if count > handled:
                 self._means[queue] = (seconds - before) / (count - handled)
+
+
+def _page_of(url: str, timeout: float) -> str:
+    """The metrics at an address. Raises OSError, HTTPException, or ValueError, which is also for a long or slow one."""
+    until, page = time.monotonic() + timeout, b""
+    with urllib.request.urlopen(url, timeout=timeout) as answer:
+        while piece := answer.read1(_PIECE):
+            page += piece
+            if len(page) > _LONGEST or time.monotonic() > until:
+                raise ValueError(f"its answer is longer than {_LONGEST} bytes, or takes longer than {timeout:g} s")
+    return page.decode()

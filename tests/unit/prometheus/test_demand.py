@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import heapq
 import random
+import socket
+import threading
+from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
+from itertools import repeat
 
 import pytest
 
+from redisson_dq.errors import ArgumentError
 from redisson_dq.prometheus.demand import Demand, HandlingTimes, slots_for
 from redisson_dq.stats import QueueStats
 
@@ -34,6 +39,60 @@ def test_no_items_need_no_slots_however_long_a_handling_takes(due: int, slots: i
 def test_handling_times_that_no_worker_tells() -> None:
     assert HandlingTimes([], None).of("q") is None
     assert HandlingTimes(["http://127.0.0.1:1/metrics"], 2.5).of("q") == 2.5
+
+
+FOUND = b"HTTP/1.0 200 OK\r\n\r\n"
+SAMPLES = b"# TYPE redisson_dq_handling_seconds summary\nredisson_dq_handling_seconds_%s %s\n"
+ONE = b'redisson_dq_handling_seconds_count{queue="q"} 1\n'
+ANSWERS: dict[str, Callable[[], Iterator[bytes]]] = {
+    "no HTTP": lambda: iter([b"SSH-2.0-OpenSSH\r\n"]),
+    "nothing": lambda: iter([]),
+    "no text": lambda: iter([FOUND, b"\xff\xfe"]),
+    "less than was promised": lambda: iter([b"HTTP/1.0 200 OK\r\nContent-Length: 9999\r\n\r\n", b"# a"]),
+    "no end, fast": lambda: repeat(FOUND + b"#" * 65536),
+    "no end, slow": lambda: repeat(FOUND + b"# \n"),
+    "no queue": lambda: iter([FOUND, SAMPLES % (b"sum", b"1"), b"redisson_dq_handling_seconds_count 1\n"]),
+    **{
+        number: lambda number=number: iter(  # type: ignore[misc]
+            [FOUND, SAMPLES % (b'sum{queue="q"}', number.encode()), ONE]
+        )
+        for number in ("NaN", "+Inf", "-Inf", "-1", "1e308")
+    },
+}
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_whatever_a_worker_answers_the_exporter_goes_on(answer: str) -> None:
+    is_over = threading.Event()
+
+    def serve(listener: socket.socket) -> None:
+        connection, _ = listener.accept()
+        with connection:
+            connection.recv(4096)
+            for piece in ANSWERS[answer]():
+                try:
+                    connection.sendall(piece)
+                except OSError:
+                    break
+                if "slow" in answer and is_over.wait(0.05):
+                    break
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve, args=(listener,))
+        thread.start()
+        times = HandlingTimes([f"http://127.0.0.1:{listener.getsockname()[1]}/metrics"], 2.5, timeout=0.5)
+        found = times.of("q")
+        is_over.set()
+        thread.join()
+    assert found in ((1e308,) if answer == "1e308" else (0.0, 2.5))
+    assert found is not None
+    assert slots_for(1000, found, 60) >= 0
+
+
+def test_no_password_is_in_the_address_of_a_worker() -> None:
+    with pytest.raises(ArgumentError, match="no user and no password") as raised:
+        HandlingTimes(["http://ada:secret@127.0.0.1/metrics"], None)
+    assert "secret" not in str(raised.value)
 
 
 def lateness(handlings: list[float], within: float) -> list[float]:
