@@ -63,7 +63,7 @@ def kept_history(queue: OpenQueue[Any]) -> Request[tuple[int, timedelta] | None]
 
     def parse(reply: bytes | None) -> tuple[int, timedelta] | None:
         count, _, age_ms = (reply or b"").partition(b" ")
-        if not (count.isdigit() and age_ms.isdigit() and len(age_ms) < 15):
+        if not (count.isdigit() and age_ms.isdigit() and max(len(count), len(age_ms)) < 15):
             return None
         return int(count), timedelta(milliseconds=int(age_ms))
 
@@ -192,7 +192,8 @@ def _read(
     first = max(first, now_us // 1000 - int(kept[1].total_seconds() * 1000))
     wanted, found, latest = _EventsOf(id), deque[ItemEvent](maxlen=limit), None
     start, stop = str(first), "+" if last is None else str(last)
-    while True:
+    # Another program may have written more events than are kept.
+    for _ in range(min(kept[0], _MOST_EVENTS) // _PAGE + 1):
         entries = yield commands.range_of(queue.keys.events, start, stop, _PAGE)
         for entry, fields in entries:
             event = _Noted(int(entry.partition(b"-")[0]), dict(zip(fields[::2], fields[1::2], strict=False)))

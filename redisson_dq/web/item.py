@@ -131,7 +131,7 @@ def item(
         return _gone(client, queue, state, id, masks, partitions)
     reader = masks.reader(codec or None)
     row, decoded = masks.seen(row, reader)
-    events = masks.seen_events(_events(client, row.queue, row.id, None), reader)
+    events = masks.seen_events(_events(client, row.queue, row.id, None))
     nodes = [] if decoded.error else list(_limited(decoded.value))
     shown = row.data[:_BYTES]
     return ItemView(
@@ -169,10 +169,7 @@ def item(
 
 def _gone(client: Client, queue: str, state: str, id: str, masks: Masks, partitions: int | None) -> ItemView | None:
     """What is known of an item that is in no place of the queue."""
-    reader = masks.reader(None)
-    # Nothing is known of its value, so masks hide all that may quote it.
-    reader.read(b"", is_whole=False)
-    events = masks.seen_events(_events(client, queue, id, partitions), reader)
+    events = masks.seen_events(_events(client, queue, id, partitions))
     if not events:
         return None
     return ItemView(

@@ -27,8 +27,6 @@ __all__ = ["HIDDEN", "Masks", "MaskedReader"]
 
 #: Replaces a hidden value.
 HIDDEN = "•••"
-# How many bytes of a reason a history stores (``scripts/include/events.lua``).
-_CUT_AT = 200
 # A shorter text occurs in too many other texts by chance.
 _SHORTEST = 3
 # The name of a field, as a key of a map. Any other key is itself a value: a number, or the text of an object.
@@ -76,11 +74,11 @@ class Masks:
             decoded
         )
 
-    def seen_events(self, events: Iterable[ItemEvent], reader: ValueReader) -> list[ItemEvent]:
-        """The history of the item whose value this reader has read last, without hidden parts."""
-        if not isinstance(reader, MaskedReader):
+    def seen_events(self, events: Iterable[ItemEvent]) -> list[ItemEvent]:
+        """The history of an item. With masks it has no reasons: some are about values that were replaced since."""
+        if not self:
             return list(events)
-        return [attrs.evolve(each, reason=self._reason_in_part(each.reason, reader.hidden)) for each in events]
+        return [attrs.evolve(each, reason=each.reason and HIDDEN) for each in events]
 
     def filter_of(self, text: str) -> Filter:
         """A filter. With masks it may not use sizes. Raises FilterError."""
@@ -165,10 +163,6 @@ class Masks:
         if not text or hidden is None:
             return text and HIDDEN
         return "\n".join(self._text(line) for line in _without(text, hidden).splitlines())
-
-    def _reason_in_part(self, text: str, hidden: frozenset[str] | None) -> str:
-        """The beginning of a text. A hidden value may be cut at its end, and could no longer be found."""
-        return HIDDEN if len(text.encode()) >= _CUT_AT else self._reason(text, hidden)
 
     def _pairs(self, context: Mapping[str, str], hidden: frozenset[str] | None) -> Iterator[tuple[str, str]]:
         """The pairs of an offer's context, without hidden fields and their values."""

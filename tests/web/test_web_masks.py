@@ -144,8 +144,11 @@ def test_reasons_and_contexts_show_no_hidden_value(redis_url: str, pages: TestCl
 
 
 @pytest.mark.parametrize("before", [0, 170, 195])
-def test_the_events_of_an_item_show_no_hidden_value(redis_url: str, pages: TestClient, before: int) -> None:
-    """A reason is noted in part: a value may be cut where it ends."""
+@pytest.mark.parametrize("is_replaced", [False, True])
+def test_the_events_of_an_item_show_no_hidden_value(
+    redis_url: str, pages: TestClient, before: int, is_replaced: bool
+) -> None:
+    """A reason is noted in part: a value may be cut where it ends. A later value has other fields to hide."""
     with redisson_dq.connect(redis_url, codec=JsonJacksonCodec()) as client:
         delayed = client.delayed_queue("noted")
         delayed.set_history(10)
@@ -153,12 +156,15 @@ def test_the_events_of_an_item_show_no_hidden_value(redis_url: str, pages: TestC
         held = client.blocking_queue("noted").receive(timeout=10)
         assert held is not None
         held.nack(delay=3600, reason="x" * before + SECRET)
+        if is_replaced:
+            delayed.offer({"card": "another"}, 3600, id="a", on_duplicate="replace")
     for format in ("json", ""):
         text = pages.get(LINKS.item("noted", "waiting", "a", format=format)).text
         assert SECRET[:5] not in text
     events = pages.get(LINKS.item("noted", "waiting", "a", format="json")).json()["events"]
-    assert [event["what"] for event in events] == ["offered", "moved", "delivered", "failed"]
-    assert HIDDEN in events[-1]["reason"]
+    what = ["offered", "moved", "delivered", "failed", *(["replaced", "offered"] if is_replaced else [])]
+    assert [event["what"] for event in events] == what
+    assert HIDDEN in events[3]["reason"]
     with redisson_dq.connect(redis_url) as client:
         client.delayed_queue("noted", transfer=False).cancel("a")
     for format in ("json", ""):

@@ -293,6 +293,30 @@ def test_garbage_in_its_place_stops_nothing(kept: Any, queue: Any, admin: Any, f
         assert admin.pttl(KEYS.events) == -1
 
 
+@pytest.mark.parametrize(
+    "setting", [b"9" * 5000 + b" 5", b"5 " + b"9" * 5000, b"9" * 14 + b" " + b"9" * 14, b"-1 5", b"0 0", b"\xd9\xa1 5"]
+)
+def test_a_foreign_setting_stops_nothing(kept: Any, admin: Any, setting: bytes) -> None:
+    admin.hset(KEYS.settings, "history", setting)
+    assert kept.history() == []
+    assert kept.history_kept() is None or not setting.startswith(b"9" * 15)
+    kept.offer("a", 3600)
+    kept.set_history(10)
+    kept.offer("b", 3600, id="b")
+    assert words(kept.history("b")) == ["offered"]
+
+
+def test_events_of_others_are_not_read_for_ever(kept: Any, admin: Any) -> None:
+    kept.set_history(1)
+    pipeline = admin.pipeline()
+    for _ in range(2000):
+        pipeline.xadd(KEYS.events, {"e": "x"})
+    pipeline.execute()
+    admin.config_resetstat()
+    kept.history()
+    assert admin.info("commandstats")["cmdstat_xrange"]["calls"] == 1
+
+
 def test_a_user_without_the_right_to_a_stream_works_without_a_history(
     kept: Any, admin: Any, flavour: Flavour, server: EmbeddedServer
 ) -> None:
