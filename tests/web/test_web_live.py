@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from fractions import Fraction
 from typing import Any
 
 import httpx
@@ -142,10 +143,17 @@ def test_a_hundred_tabs_cost_as_much_as_one_and_none_costs_nothing(
 ) -> None:
     client.delayed_queue("orders", transfer=False).offer("a", 3600)
     client.close()
-    snapshots, live = served.dashboard.snapshots, served.dashboard.live
+    snapshots, live, doctor = served.dashboard.snapshots, served.dashboard.live, served.dashboard.doctor
 
-    def calls_for(tabs: int) -> int:
-        """How many commands three snapshots send."""
+    def between_two() -> tuple[int, int]:
+        """How many snapshots and commands there were, at a moment when none is taken."""
+        while True:
+            number, found = snapshots.number, calls(redis_url)
+            if snapshots.begun == number:
+                return number, found
+
+    def calls_for(tabs: int) -> Fraction:
+        """How many commands a snapshot sends. On a busy machine more than three of them may be counted."""
         # A stream whose iterator is freed is closed.
         kept = []
         with ExitStack() as stack:
@@ -154,13 +162,15 @@ def test_a_hundred_tabs_cost_as_much_as_one_and_none_costs_nothing(
                 kept.append(events(stack.enter_context(asked.stream("GET", f"{served.url}{path}"))))
             assert {next(each)[0] for each in kept} <= {"snapshot", "doctor"}
             assert live.tabs == tabs
-            # The doctor looks once a minute.
-            until(lambda: served.dashboard.doctor.report is not None and not served.dashboard.doctor.is_running)
-            number = snapshots.number
-            until(lambda: snapshots.number > number)
-            before, number = calls(redis_url), snapshots.number
-            until(lambda: snapshots.number == number + 3)
-            return calls(redis_url) - before
+            while True:
+                # The doctor looks once a minute.
+                until(lambda: doctor.report is not None and not doctor.is_running)
+                seen = doctor.report
+                number, before = between_two()
+                until(lambda enough=number + 3: snapshots.number >= enough)
+                last, after = between_two()
+                if doctor.report is seen and not doctor.is_running:
+                    return Fraction(after - before, last - number)
 
     one = calls_for(1)
     assert one > 0
