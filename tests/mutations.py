@@ -571,6 +571,13 @@ MUTATIONS = [
         "tests/integration/moving/test_untold_heads.py::test_a_client_keeps_the_times_that_it_has_put_in",
     ),
     Mutation(
+        "security: a key that is no whole text stops a worker",
+        "redisson_dq/working/limits.py",
+        'text.encode("utf-8", "replace").decode()',
+        "text",
+        "tests/unit/working/test_admitting.py::test_any_text_may_be_a_key",
+    ),
+    Mutation(
         "security: a name leads to another queue's keys",
         "redisson_dq/wire/names.py",
         "while (owner := _owner_of(raws[-1])) is not None:",
@@ -604,6 +611,13 @@ MUTATIONS = [
         "return _folded(name) in self._names",
         "return False",
         "tests/web/test_web_canaries.py::test_no_route_shows_it",
+    ),
+    Mutation(
+        "security: a history tells of a value that was replaced",
+        "redisson_dq/web/masks.py",
+        "reason=each.reason and HIDDEN",
+        "reason=each.reason",
+        "tests/web/test_web_masks.py::test_the_events_of_an_item_show_no_hidden_value",
     ),
     Mutation(
         "security: a size tells the length of a masked field",
@@ -711,6 +725,13 @@ MUTATIONS = [
         "tests/unit/codecs/test_codec_encrypted.py::test_an_error_of_the_inner_codec_tells_nothing_of_the_value",
     ),
     Mutation(
+        "security: a key of an encrypted value is in Redis",
+        "redisson_dq/working/admission.py",
+        "is_secret=key_id_of(data) is not None",
+        "is_secret=False",
+        "tests/unit/working/test_admitting.py::test_no_word_of_an_encrypted_value_is_in_redis",
+    ),
+    Mutation(
         "security: a value is markup of a page",
         "redisson_dq/web/frame.py",
         "autoescape=True",
@@ -727,8 +748,8 @@ MUTATIONS = [
     Mutation(
         "security: a file with values is everybody's",
         "redisson_dq/_operations/files.py",
-        ", 0o600)",
-        ", 0o644)",
+        "O_EXCL, 0o600)",
+        "O_EXCL, 0o644)",
         "tests/security/test_files_of_others.py::test_files_with_values_are_their_owners_alone",
     ),
     Mutation(
@@ -737,6 +758,13 @@ MUTATIONS = [
         'getattr(os, "O_NOFOLLOW", 0)',
         "0",
         "tests/security/test_files_of_others.py::test_no_file_is_written_through_a_link",
+    ),
+    Mutation(
+        "security: a file with a second name gets values",
+        "redisson_dq/_operations/files.py",
+        "if found.st_nlink > 1:",
+        "if False:",
+        "tests/security/test_files_of_others.py::test_what_somebody_has_put_in_its_place_gets_no_values",
     ),
     Mutation(
         "security: a crafted export is Python's error",

@@ -16,7 +16,7 @@ for _, member in ipairs(found) do
   local text = redis.call('HGET', keys.deliveries, id)
   local since, label = string.match(redis.call('HGET', keys.turns, 'p' .. id) or '', '^(%d+) (%Z*)')
   local d = parsed(text)
-  local entry = d and since and find(id, d.order)
+  local entry = d and since and #since < 16 and find(id, d.order)
   -- A value that was called up is ready.
   if entry then
     local value = unwrap(entry)

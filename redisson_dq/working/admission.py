@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from redisson_dq.codecs.encrypted import key_id_of
 from redisson_dq.wire.calls import LimitWords, Seen
 from redisson_dq.wire.leases import Leased
 from redisson_dq.working.handlers import Handler
@@ -88,7 +89,7 @@ class Admitting:
                     passed.add(data)
                 return admission.seen(value, data, 0)
             if admission.is_by_key:
-                words = admission.words_of(value, home)
+                words = admission.words_of(value, home, is_secret=key_id_of(data) is not None)
             return admission.seen(value, data, numbers.setdefault(words, len(numbers) + 1))
         except (Unroutable, BadKey):
             return _plain(data)

@@ -98,4 +98,5 @@ def _text_of(found: object, option: str) -> str:
     except BaseException as error:
         # The key has no text: tuples in tuples without end, or a number of more digits than Python writes.
         raise BadKey(f"{option} failed: {described(error)}") from error
-    raise BadKey(f"{option} gives a str, bytes, int, UUID, None or a tuple of these, not {shown(found)}")
+    # Its text may be a part of a secret, and this one is a reason in Redis.
+    raise BadKey(f"{option} gives a str, bytes, int, UUID, None or a tuple of these, not {type(found).__name__}")

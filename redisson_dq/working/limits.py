@@ -170,9 +170,10 @@ class Admission:
         """
         return self._words(home, [(b"", "")] * 3)
 
-    def words_of(self, value: Any, home: Callable[[str], str] | None) -> LimitWords:
-        """As :meth:`words_in`, of the value's key. Raises BadKey."""
-        return self._words(home, [_key_of(option, by, value) for option, by in zip(_OPTIONS, self._keys, strict=True)])
+    def words_of(self, value: Any, home: Callable[[str], str] | None, *, is_secret: bool = False) -> LimitWords:
+        """As :meth:`words_in`, of the value's key. No word of one that is secret is among them. Raises BadKey."""
+        keys = zip(_OPTIONS, self._keys, strict=True)
+        return self._words(home, [_key_of(option, by, value, is_secret) for option, by in keys])
 
     def words_of_keys(self, home: Callable[[str], str] | None) -> list[LimitWords]:
         """The script's arguments by which slots of all keys are filled, and idle keys are dropped."""
@@ -290,12 +291,14 @@ def _check_name(option: str, name: object) -> None:
 
 
 def _in_words(option: str, key: str) -> str:
-    return f"{option} {key}".replace("\0", " ")[:_LONGEST]
+    text = f"{option} {key}".replace("\0", " ")[:_LONGEST]
+    # A text of JSON may have half a pair of surrogates, which Redis cannot be sent.
+    return text.encode("utf-8", "replace").decode()
 
 
-def _key_of(option: str, by: KeyOf | None, value: Any) -> tuple[bytes, str]:
+def _key_of(option: str, by: KeyOf | None, value: Any, is_secret: bool) -> tuple[bytes, str]:
     """The digest of a value's key in 12 bytes, and its text. Empty where there is none, or one in the context."""
     if by is None or name_in_context(by):
         return b"", ""
     key, words = key_and_words(by, value, option)
-    return digest(b"by " + key)[:12], words
+    return digest(b"by " + key)[:12], words.partition("=")[0] if is_secret else words

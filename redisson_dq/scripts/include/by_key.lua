@@ -42,7 +42,7 @@ function by_keys.limit_of(limit, d)
     found = type(found) == 'string' and found or ''
     return (string.gsub(string.sub(redis.sha1hex(found), 1, 24), '%x%x', function(hex)
       return string.char(tonumber(hex, 16))
-    end)), found
+    end)), (string.gsub(string.sub(found, 1, 480), '%z', ' '))
   end
   local key, label = key_of(limit.turns_context ~= '' and limit.turns_context or limit.context)
   local rate, rate_label = key_of(limit.rate_context)
@@ -122,7 +122,7 @@ end
 function by_keys.forget_parked(id)
   local text = redis.call('HGET', keys.turns, 'p' .. id)
   local since, turn = string.match(text or '', '^(%d+) %Z*%z?(.*)$')
-  if since then
+  if since and #since < 16 then
     redis.call('ZREM', keys.lines, 'p' .. by_keys.since_text(tonumber(since)) .. id)
     redis.call('HDEL', keys.turns, 'p' .. id)
   end
