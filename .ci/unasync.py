@@ -5,8 +5,8 @@
 
 Folders are walked: redisson_dq/_async/moving/mover.py becomes redisson_dq/_sync/moving/mover.py.
 
-The rules are word replacements. A line ``# sync: code`` stands in the generated code only. A rule that matched
-nothing is an error, so the table below holds no dead ones.
+The rules are word replacements. The code of a line ``# sync: code`` is only in the generated module. A rule that
+matched nothing is an error, so the table below has no dead rules.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def formatted(made: dict[str, str]) -> dict[str, str]:
 
 
 def differing(made: dict[str, str], target: Path = TARGET) -> list[str]:
-    """The modules of ``target`` that are not what was generated, are missing, or have no source."""
+    """The modules of ``target`` that differ from the generated ones, are missing, or have no source."""
     present = {path.relative_to(target).as_posix(): path.read_text("utf-8") for path in target.rglob("*.py")}
     return sorted(name for name in made.keys() | present.keys() if made.get(name) != present.get(name))
 

@@ -32,9 +32,9 @@ include_patterns = [
 ]
 exclude_patterns = [".*", "build", "dist", "interop", "redisson_dq", "tests"]
 
-myst_heading_anchors = 4  # GitHub gives every heading one
+myst_heading_anchors = 4  # anchors for every heading, as on GitHub
 
-# Of a session the button copies only the commands.
+# In a console session, the button copies only the commands.
 copybutton_prompt_text = r"\$ |> |>>> |\.\.\. "
 copybutton_prompt_is_regexp = True
 

@@ -37,7 +37,7 @@ Table = Mapping[tuple[Any, Any], tuple[Any, ...]]
 
 
 def outcomes(table: Table, state: enum.Enum) -> dict[tuple[Any, ...], list[enum.Enum]]:
-    """What can come of the triggers of a state: (next state, what to do) -> the triggers that lead to it."""
+    """The outcomes of a state's triggers: (next state, actions) -> the triggers that lead to it."""
     found: dict[tuple[enum.Enum, tuple[enum.Enum, ...]], list[enum.Enum]] = {}
     for trigger in type(next(iter(table))[1]):
         if (state, trigger) in table:
@@ -58,7 +58,7 @@ def decisions(table: Table) -> str:
 
 
 def commands() -> Iterator[tuple[str, click.Command]]:
-    """Each command by its name, those of a group behind its name."""
+    """The commands by name. Those of a group follow its name."""
     for name in COMMANDS:
         command = program.get_command(click.Context(program), name)
         assert command is not None
@@ -75,7 +75,7 @@ def options_of(command: click.Command) -> list[tuple[str, str]]:
     return [(name.replace("  ", " "), " ".join(text.split()).rstrip(".")) for name, text in filter(None, found)]
 
 
-#: An option that as many commands have, with one text, is listed once.
+#: An option that this many commands share, with the same text, is listed once.
 SHARED_BY = 4
 
 
@@ -119,7 +119,7 @@ _BULLET = re.compile(r"^- ((?:``\w+``,? ?)+): (.+(?:\n  .+)*)", re.MULTILINE)
 
 
 def options_table(*functions: Callable[..., Any]) -> str:
-    """The keyword arguments of functions, with their defaults, as the lists in their docstrings say what they mean."""
+    """The keyword arguments of functions with their defaults, described by the lists in their docstrings."""
     said: dict[str, str] = {}
     parameters: dict[str, inspect.Parameter] = {}
     for function in functions:

@@ -37,7 +37,7 @@ def _title(page: str) -> str:
 
 
 def _summary(page: str) -> str:
-    """The first sentence behind the title, before its first section."""
+    """The first sentence after the title, before the first section."""
     for paragraph in re.split(r"^# .+$", page, maxsplit=1, flags=re.MULTILINE)[1].partition("\n## ")[0].split("\n\n"):
         if re.match(r"[A-Z*`](?!``)", paragraph.lstrip("\n")):
             flat = re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", " ".join(paragraph.split())).replace("**", "")

@@ -3,8 +3,8 @@
     python docs/make_methods.py            writes the page
     python docs/make_methods.py --check    changes nothing, fails when the page is not up to date
 
-Redisson's methods are those that Java's reflection found (tests/vectors/methods-*.jsonl), without the twins that
-give futures. What ours answer to is named by the field lists at the end of the public docstrings:
+Redisson's methods are those that Java's reflection found (tests/vectors/methods-*.jsonl), without the variants that
+return futures. The field lists at the end of the public docstrings name the methods that ours answer to:
 
     :Redisson: ``RQueue.poll()``, ``RQueue.poll(int)``
     :Cost: O(limit); one round trip
@@ -47,10 +47,10 @@ ANSWERED_BY = {
     "RBoundedBlockingQueue": "BoundedBlockingQueue",
 }
 
-#: What a docstring leaves out.
+#: The defaults of fields that a docstring leaves out.
 DEFAULTS = {"Redisson": "none", "Guarantee": "reads only"}
 
-#: What is left out -> why. A name stands for all overloads, in all interfaces unless one is named before it.
+#: Left-out method -> reason. A name means all overloads, in all interfaces unless one is named before it.
 LEFT_OUT = {
     pattern: reason
     for reason, patterns in {
@@ -166,7 +166,7 @@ class Ours(NamedTuple):
 
 
 def java_methods(lines: Iterable[str]) -> list[JavaMethod]:
-    """The rows of the committed file; its first line tells how it was made."""
+    """The rows of the committed file. Its first line says how it was made."""
     rows = [json.loads(line) for line in lines][1:]
     return [
         JavaMethod(row["interface"], signature(row["method"], row["parameters"]), row["declaredIn"]) for row in rows
@@ -180,7 +180,7 @@ def signature(name: str, parameters: Iterable[str]) -> str:
 
 
 def our_methods(public: type) -> tuple[list[Ours], list[str]]:
-    """What the methods of a class answer to, and the complaints about their field lists."""
+    """The methods of a class with the ones that they answer to, and the complaints about their field lists."""
     found, wrong = [], []
     for name, member in inspect.getmembers(public):
         fields = {field["name"]: " ".join(field["text"].split()) for field in _FIELD.finditer(_doc(member))}
@@ -204,7 +204,7 @@ def _doc(member: object) -> str:
 
 
 def _written(method: str) -> str:
-    """A signature that somebody typed, in the form of :func:`signature`."""
+    """A typed signature, in the form of :func:`signature`."""
     name, _, parameters = method.removesuffix(")").partition("(")
     return signature(name, parameters.split(",") if parameters.strip() else [])
 
@@ -217,7 +217,7 @@ def _markdown(text: str) -> str:
 def complaints(
     java: list[JavaMethod], ours: Mapping[str, list[Ours]], left_out: Mapping[str, str] = LEFT_OUT
 ) -> list[str]:
-    """What does not fit together: unanswered, answered and left out, named but not there."""
+    """The inconsistencies: methods that are unanswered, both answered and left out, or named but missing."""
     wrong: dict[str, list[str]] = {}
     for method in java:
         answered = [own.name for own in ours[method.interface] if method.signature in _signatures(own)]

@@ -1,4 +1,4 @@
-"""Three masters on this machine, for the tests and for a look: ``python local_cluster.py``."""
+"""Three masters on this machine, for the tests and to try out: ``python local_cluster.py``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PATIENCE = 30.0
 
 @contextmanager
 def local_cluster(ports: Sequence[int] = (7001, 7002, 7003)) -> Iterator[str]:
-    """Starts a server for each port, shares the slots, and gives the URL of the cluster."""
+    """Starts a server for each port, assigns the slots, and returns the URL of the cluster."""
     with ExitStack() as stack:
         config = {"cluster-enabled": "yes", "cluster-node-timeout": "2000"}
         servers = [stack.enter_context(EmbeddedServer(port=port, config=config)) for port in ports]
@@ -26,7 +26,7 @@ def local_cluster(ports: Sequence[int] = (7001, 7002, 7003)) -> Iterator[str]:
         for number, node in enumerate(nodes):
             first, end = SLOTS * number // len(nodes), SLOTS * (number + 1) // len(nodes)
             node.execute_command("CLUSTER ADDSLOTS", *range(first, end))
-            # Masters with equal epochs might disagree about a slot for ever.
+            # Masters with equal epochs might disagree about a slot forever.
             node.execute_command("CLUSTER SET-CONFIG-EPOCH", number + 1)
             node.execute_command("CLUSTER MEET", "127.0.0.1", ports[0])
         end_of_patience = time.monotonic() + PATIENCE

@@ -1,4 +1,4 @@
-"""Three masters, two movers as processes of their own, a worker. In real time, as a cluster has no test clock."""
+"""Three masters, two movers as separate processes, and a worker. In real time, because clusters have no test clock."""
 
 import os
 import queue
@@ -81,7 +81,7 @@ def movers(url):
 
 @pytest.fixture(scope="module")
 def ports(movers):
-    """Of the movers' probes, once all partitions are open."""
+    """The ports of the movers' probes, once all partitions are open."""
     ports = [re.search(r"health at port (\d+)", mover.stdout.readline())[1] for mover in movers]
     for mover in movers:
         opened = {mover.stdout.readline().strip() for _ in range(PARTITIONS)}

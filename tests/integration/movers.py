@@ -15,7 +15,7 @@ from redisson_dq.wire.keys import QueueKeys
 
 __all__ = ["HURRIED", "Mover", "hurried"]
 
-#: What makes of a short list a long one: a call has no time, a slice has 20 entries, a pass is for 60.
+#: Constants with which a short list counts as a long one: a call has no time, a slice has 20 entries, a pass is for 60.
 HURRIED = {
     "math.max(12000, math.min(40000, PASSED_US * size)) / slowness, PASSED_US * size / 2": "0, 0",
     "local FEW_DUE = 16": "local FEW_DUE = 3",
@@ -28,13 +28,13 @@ HURRIED = {
 }
 
 
-#: Up to Redis 7.0 the clock goes on inside a script, so a call on a busy machine does less. Later it stands still.
+#: Up to Redis 7.0 the clock runs inside a script, so a call on a busy machine does less. Later it is stopped.
 _TIME = "  local time = redis.call('TIME')\n"
 _STILL = "  moment = moment or redis.call('TIME')\n  local time = moment\n"
 
 
 def still(source: str) -> str:
-    """A script whose clock stands still, on every server: what it does depends on its estimates alone."""
+    """A script with a stopped clock on every server, so its work depends only on its estimates."""
     assert source.count(_TIME) == 1
     return "local moment\n" + source.replace(_TIME, _STILL)
 
@@ -64,12 +64,12 @@ class Mover:
         self.hints = Hints()
         #: Changes the hints of each call before it is sent.
         self.spoil: Callable[[bytes], bytes] = bytes
-        #: What each call was for: "deliver", "keys", or where a slice ends.
+        #: The purpose of each call: "deliver", "keys", or the end of a slice.
         self.steps: list[bytes] = []
         self._admin, self._name, self._batch, self._keys = admin, name, batch, QueueKeys.of(queue)
         source = still(load("transfer").source)
         self._source = hurried(source) if in_haste else source
-        # There nobody can tell who is alone.
+        # In a cluster no client knows whether it is alone.
         self._in_cluster, self._slowness = in_cluster, slowness
 
     def move(self) -> Transferred:

@@ -1,4 +1,4 @@
-"""Counts the entries of a list that the server passes over, by what MONITOR shows and a copy of the list."""
+"""Counts the entries of a list that the server traverses, by the output of MONITOR and a copy of the list."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ __all__ = ["Scanned"]
 class Scanned:
     """Follows what is done to one list.
 
-    What a script reads counts, and so does what LREM and LPOS go along. A way to a place counts nothing: Redis skips
-    whole nodes there.
+    Entries that a script reads count, and so do those that LREM and LPOS traverse. Seeking an index counts nothing,
+    because Redis skips whole nodes.
     """
 
     def __init__(self, admin: redis.Redis, key: str) -> None:
@@ -53,7 +53,7 @@ def _read(listed: list[bytes], words: list[bytes]) -> list[bytes]:
 
 
 def _passed(listed: list[bytes], words: list[bytes]) -> int:
-    """Does to the copy what a command does to the list. Gives how many entries the server passes over."""
+    """Applies a command to the copy. Returns the number of entries that the server traverses."""
     name, size = words[0].upper(), len(listed)
     if name == b"LRANGE":
         return len(listed[slice(*_span(words, size))])

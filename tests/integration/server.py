@@ -1,4 +1,4 @@
-"""The server as a test sees it: its clock, the messages on a queue's channel, a client's look at it."""
+"""The server in tests: its clock, the messages on a queue's channel, and a client's look at it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What one version of the library does beside another: ``python version_process.py URL CALL ARGUMENTS``.
+"""A process of one version of the library beside another: ``python version_process.py URL CALL ARGUMENTS``.
 
 The version is the one in PYTHONPATH. So this file uses what the last version has too, and imports nothing of the tests.
-ARGUMENTS is a JSON object. What the call gives is told as one line of JSON. A call that goes on until its input ends
-tells "ready" when it has begun.
+ARGUMENTS is a JSON object. The result of the call is printed as one line of JSON. A call that continues until its input
+ends prints "ready" when it has begun.
 """
 
 from __future__ import annotations
@@ -200,7 +200,7 @@ def _duplicate(offer: Any) -> str:
 
 
 def go_on(url: str) -> None:
-    """Goes on with what :func:`leave` has left. Tells what came of it, by names."""
+    """Continues with the data of :func:`leave`. Prints the results by name."""
     found: dict[str, Any] = {}
     with connect(url) as client:
         delayed = client.delayed_queue("orders", transfer=False)

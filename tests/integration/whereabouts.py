@@ -1,4 +1,4 @@
-"""Tells where each value of one queue is, all at one moment."""
+"""Finds the place of each value of a queue, all at one moment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notes the activity of users. A session ends when its user has done nothing for so long."""
+"""Records the activity of users. A session ends when its user has been idle for long."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Activity:
         self._idle = idle
 
     def seen(self, user: str) -> None:
-        """The user has done something, so the session ends later."""
+        """The user was active, so the session ends later."""
         self._sessions.offer(user, self._idle, id=user, on_duplicate="replace")
 
     def logged_out(self, user: str) -> None:

@@ -1,4 +1,4 @@
-"""The queue that all processes open alike."""
+"""The queue, opened in the same way by all processes."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ __all__ = ["PARTITIONS", "QUEUE"]
 
 QUEUE = "sessions"
 
-#: Five or six on each of three masters. The mover is told the same number: deploy/.
+#: Five or six on each of three masters. The mover needs the same number: deploy/.
 PARTITIONS = 16

@@ -12,7 +12,7 @@ __all__ = ["worker"]
 
 logger = logging.getLogger("sessions")
 
-# The sidecar moves what is due, so any number of these may come and go.
+# The sidecar moves due items, so any number of these processes may start and stop.
 worker = Worker.connect(transfer=False)
 worker.queue(QUEUE, partitions=PARTITIONS)
 

@@ -35,7 +35,7 @@ async def log(text: str) -> None:
 
 
 def add_handlers(worker: Worker, reminders: Reminders, send: Send) -> None:
-    # The reminders of one appointment go out in their order, one at a time.
+    # The reminders of an appointment are sent in order, one at a time.
     @worker.handler("reminders", concurrency=20, retry=RETRY, key=lambda value: value["appointment"])
     async def remind(value: dict[str, str]) -> None:
         await send(f"reminder: {value['appointment']} at {value['begins']}")
@@ -64,7 +64,7 @@ def make_app(client: redisson_dq.aio.Client | None = None, send: Send = log) -> 
 
     @app.put("/appointments/{name}", status_code=204)
     async def plan(name: str, appointment: Appointment) -> None:
-        """Plans the reminders of an appointment, or moves them with it."""
+        """Plans the reminders of an appointment, or reschedules them."""
         await reminders.plan(name, appointment.begins)
 
     @app.delete("/appointments/{name}", status_code=204)

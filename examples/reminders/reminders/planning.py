@@ -19,7 +19,7 @@ class Reminders:
         self._queue = client.delayed_queue("reminders")
 
     async def plan(self, appointment: str, begins: datetime) -> None:
-        """Plans the reminders, or moves them to another time. The old ones go as the new ones come."""
+        """Plans the reminders, or moves them to another time. New ones replace the old ones."""
         async with self._client.pipeline() as pipe:
             for kind, before in BEFORE.items():
                 offer = self._queue.requests.offer(
@@ -39,7 +39,7 @@ class Reminders:
         return any(outcome.result for outcome in outcomes)
 
     async def within(self, span: timedelta) -> list[str]:
-        """The appointments that begin so soon, in their order, each with its time."""
+        """The appointments that begin within this time, in order, each with its time."""
         # Due times are on the clock of Redis.
         end = (await self._queue.stats()).server_time + span
         found = [item.value for item in await self._queue.items(0, 9_999)]

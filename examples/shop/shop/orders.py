@@ -23,6 +23,6 @@ class Orders:
         self._cancel_unless_paid = redis.register_script(_CANCEL_UNLESS_PAID)
 
     def cancel_unless_paid(self, order: Order) -> bool:
-        """Whether the order is cancelled now. Asked again it says the same, so it is safe to retry."""
+        """Whether the order is cancelled now. A second call returns the same, so it is safe to retry."""
         state: str | None = self._cancel_unless_paid(keys=["orders"], args=[str(order.number)])
         return state == "cancelled"

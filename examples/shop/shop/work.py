@@ -1,4 +1,4 @@
-"""Cancels the orders that nobody has paid in time: ``redisson-dq worker shop.work:make_worker``."""
+"""Cancels orders that were not paid in time: ``redisson-dq worker shop.work:make_worker``."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def add_handlers(worker: Worker, orders: Orders, warehouse: Warehouse) -> None:
 
     @worker.handler("unpaid", Order, concurrency=8, retry=RETRY, timeout=30)
     def cancel_unless_paid(order: Order) -> None:
-        # Each step may be repeated: the process may die after any of them, and the order comes again.
+        # Each step may be repeated: the process may die after any of them, and the order is delivered again.
         if orders.cancel_unless_paid(order):
             warehouse.release(order)
 

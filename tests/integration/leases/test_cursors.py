@@ -1,4 +1,4 @@
-"""How far the work on a value has come: saved by one receiver, known to the next one."""
+"""The progress of the work on a value: saved by one receiver, known to the next one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Receiving under a lease: what each call does, and what a late one does not do."""
+"""Receiving under a lease: the effect of each call, and that a late call has none."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.interop.sides import NO_PROBE
 
 DEAD = DeadKeys.belonging_to("orders")
 
-#: Keys that stand when leases have come and gone.
+#: Keys that remain after leases have ended.
 QUIET = {KEYS.alarm.encode(), KEYS.mover.encode()}
 
 
@@ -657,7 +657,7 @@ def test_what_is_redriven_to_a_bounded_queue_takes_its_room_again(client: Any) -
     assert not bounded.offer("b")
     assert all(bounded.ack_all(bounded.receive(9, timeout=0)))
     assert (bounded.redrive().count, bounded.remaining_capacity()) == (0, 2)
-    # Whoever redrives to it need not know that it has a capacity.
+    # A redrive to it need not know that it has a capacity.
     other = client.blocking_queue("other")
     other.add("a")
     other.receive().reject()
@@ -682,7 +682,7 @@ def test_ids_are_new_for_every_delivery(queue: Any) -> None:
 
 
 class Unstable(Codec[str]):
-    """Writes other bytes each time, as a set or a map may."""
+    """Writes other bytes each time, like a set or a map."""
 
     def encode(self, value: str) -> bytes:
         return secrets.token_bytes(8) + value.encode()

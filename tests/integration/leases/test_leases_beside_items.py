@@ -1,4 +1,4 @@
-"""Leases stand among the items that wait: what each call of the delayed side does with them."""
+"""Leases are stored among the waiting items: what each call of the delayed side does with them."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_clear_keeps_what_is_known_of_what_redisson_made_ready(admin: Any, clien
     queue.receive(visibility_timeout=0.05)
     (member,) = [each for each in admin.zrange(KEYS.timeout, 0, -1) if unwrap(each)[1] == b"a"]
     eventually(lambda: queue.in_flight_size() == 0)
-    # As Redisson's transfer does it, which knows nothing of leases.
+    # Like Redisson's transfer, which knows nothing of leases.
     admin.rpush(KEYS.ready, "a")
     admin.zrem(KEYS.timeout, member)
     waiting.clear()
@@ -360,7 +360,7 @@ def test_contexts_of_many_that_java_took_are_forgotten_by_later_offers(admin: An
     producer = client.delayed_queue("orders", transfer=False)
     for _ in range(3):
         producer.offer_all([(f"v{number}", HOUR) for number in range(300)], context={"n": "1"})
-        # Somebody else has moved and taken them.
+        # Another client has moved and taken them.
         for member in admin.zrange(KEYS.history_ends, 0, -1):
             admin.zadd(KEYS.history_ends, {member: 1})
         admin.delete(KEYS.timeout, KEYS.envelopes)
@@ -443,7 +443,7 @@ BESIDE_KEYS = ("leases", "deliveries", "histories", "history_ends", "lines", "tu
 
 
 def moved_by_redisson(admin: Any, delivery: Any) -> None:
-    """Makes the value of a lease ready at its deadline, and notes nothing of it."""
+    """Makes the value of a lease ready at its deadline, and notes nothing about it."""
     eventually(lambda: admin.zscore(KEYS.leases, bytes.fromhex(delivery.id)) < time.time() * 1000)
     ((member, _),) = [each for each in admin.zscan_iter(KEYS.timeout) if each[0].endswith(delivery.data)]
     admin.zrem(KEYS.timeout, member)

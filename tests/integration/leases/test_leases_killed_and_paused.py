@@ -29,7 +29,7 @@ CALLS: dict[str, tuple[Callable[[Any], Any], SettleOutcome, str]] = {
 
 
 def place(admin: Any) -> str:
-    """Where the value is, of which there is one at most."""
+    """The place of the value, of which there is at most one."""
     found = whereabouts(admin)
     names = ("ready", "arrivals", "waiting", "leased", "dead")
     return " ".join(name for name in names for _ in getattr(found, name).elements())
@@ -94,7 +94,7 @@ def test_a_receive_that_is_held_up(admin: Any, victim: Any, threads: ThreadPoolE
 
 
 def test_a_connection_that_died_at_rest_fails_no_call(admin: Any, victim: Any) -> None:
-    """It would be too late to find out when the call was sent: that may be done."""
+    """Finding out after the call was sent would be too late: it may have been carried out."""
     for number in range(3):
         victim.add(str(number))
         delivery = victim.receive(timeout=PATIENCE)

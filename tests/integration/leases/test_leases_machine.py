@@ -1,4 +1,4 @@
-"""Any calls on leases in any order, against a model: what is where, and what each value has been through."""
+"""Any calls on leases in any order, against a model: the place of each value, and its deliveries."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ return #due
 
 @attrs.define
 class Model:
-    """One value: what it has been through."""
+    """A value and its deliveries."""
 
     text: str
     attempt: int = 0

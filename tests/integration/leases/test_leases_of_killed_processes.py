@@ -1,4 +1,4 @@
-"""A process that is killed at a named point between two commands: where each value is then, and that none is lost."""
+"""A process is killed at a named point between two commands: the place of each value then, and that none is lost."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def stepping(url: str, call: str, first: int) -> Iterator[subprocess.Popen[str]]
         process.kill()
         process.wait()
         process.stdout.close()
-        # What it was told last may not have been read.
+        # Its last input may not have been read.
         process.stdin.close()
 
 
@@ -71,7 +71,7 @@ def gate(server: EmbeddedServer, admin: Any) -> Iterator[Gate]:
 
 @attrs.frozen
 class Step:
-    """One call: how many values it has in hand, and where the values are before Redis has carried it out and after."""
+    """One call: the number of values in hand, and the places of the values before and after Redis carries it out."""
 
     first: int
     before: str
@@ -102,7 +102,7 @@ def places(found: Whereabouts) -> str:
 
 
 def drain(flavour: Flavour, url: str, admin: Any, expected: set[str]) -> None:
-    """Another process gets everything that is not gone, and nothing else, and then nothing is left of the leases."""
+    """Another process gets every value that is not gone, and nothing else. Then nothing is left of the leases."""
     with flavour.connect(url, codec=StringCodec(), probe_interval=NO_PROBE) as client:
         queue = client.blocking_queue("orders")
         queue.redrive()
@@ -145,7 +145,7 @@ def test_a_kill_at_a_call(admin: Any, url: str, gate: Gate, call: str, where: Wh
         eventually(lambda: places(whereabouts(admin)) == left)
         process.kill()
         process.wait()
-        # Before what stands still is let go, or it would be sent after all.
+        # Before the held bytes are released, or they would be sent after all.
         gate.cut()
         gate.clear()
         assert places(whereabouts(admin)).replace("w", "l") in {left.replace("w", "l"), left}
@@ -212,7 +212,7 @@ def test_a_kill_at_a_renewal(admin: Any, url: str, gate: Gate, where: Where) -> 
 def test_a_connection_that_is_cut_at_a_call(
     admin: Any, url: str, gate: Gate, flavour: Flavour, call: str, where: Where
 ) -> None:
-    """Nothing is sent twice: the call says that it may be done, and the value is where one call has put it."""
+    """Nothing is sent twice: the call says that it may be done, and the value is where a single call puts it."""
     expected = STEPS[call]
     admin.rpush(KEYS.ready, "a", "b")
     calls: dict[str, Callable[[Any, Any], object]] = {

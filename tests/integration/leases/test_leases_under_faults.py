@@ -67,7 +67,7 @@ def through(proxy: Gate, flavour: Flavour) -> Iterator[Any]:
 
 
 def knows_the_scripts(queue: Any) -> None:
-    """Else the reply that is lost would be that there is no such script."""
+    """Otherwise the lost reply would be that there is no such script."""
     queue.add("first")
     assert queue.receive().ack()
 
@@ -166,7 +166,7 @@ def test_a_receiver_that_stands_still_while_it_waits_holds_one_value_until_its_d
 def test_a_value_for_a_receiver_that_died_waiting_is_ready_again(
     admin: Any, flavour: Flavour, url: str, threads: ThreadPoolExecutor, java: bool
 ) -> None:
-    """Whoever already waits gets it by the probe: another receiver here, or Redisson's plain BLPOP."""
+    """A waiting consumer gets it by the probe: another receiver here, or Redisson's plain BLPOP."""
     with flavour.connect(url, codec=StringCodec(), probe_interval=0.1) as client:
         queue = client.blocking_queue("orders")
         assert queue.receive(timeout=0) is None
@@ -361,7 +361,7 @@ def test_equal_values_are_conserved(admin: Any, url: str, flavour: Flavour) -> N
 
 
 def test_every_client_knows_of_the_end_of_a_lease(admin: Any, url: str, flavour: Flavour) -> None:
-    """Nothing but the lease tells the others: the client that received it is gone, and nobody probes."""
+    """Only the lease informs the others: the client that received it is gone, and nobody probes."""
     with flavour.connect(url, codec=StringCodec(), probe_interval=NO_PROBE) as idle:
         late = moving(idle.blocking_queue("orders"))
         eventually(lambda: admin.pubsub_numsub(KEYS.channel)[0][1] == 1)

@@ -1,4 +1,4 @@
-"""Receivers end while others make or end some, and a pump ends while the next pumper begins."""
+"""Receivers end while others start or end, and a pump ends while the next one begins."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = [
 
 
 class Idle:
-    """A receiver that nobody waits on. Something happens when it is asked whether it has looks."""
+    """A receiver without waiters. A callback runs when it is asked whether it has looks."""
 
     def __init__(self, happens: Callable[[], object]) -> None:
         self._happens = happens
@@ -43,7 +43,7 @@ class Idle:
 
 @attrs.frozen(eq=False)
 class Own:
-    """A source with such a receiver. Something happens when it is asked whether it ends."""
+    """A source with such a receiver. A callback runs when it is asked whether it ends."""
 
     receives: Idle
     happens: Callable[[], object] = int

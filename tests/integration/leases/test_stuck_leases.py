@@ -1,4 +1,4 @@
-"""Somebody else ends the leases of a live holder, or gives them back and takes that back: the holder is told."""
+"""Another client ends the leases of a live holder, or gives them back and undoes that: the holder is informed."""
 
 from __future__ import annotations
 

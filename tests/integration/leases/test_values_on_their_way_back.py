@@ -1,4 +1,4 @@
-"""Values that a caller gives back keep their place: nobody looks past them meanwhile."""
+"""Values that a caller gives back keep their place: no look skips them meanwhile."""
 
 from __future__ import annotations
 

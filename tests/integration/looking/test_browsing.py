@@ -1,4 +1,4 @@
-"""Pages of items in every state: in order, whole, bounded, with read rights alone."""
+"""Pages of items in every state: ordered, complete, bounded, and with only read rights."""
 
 from __future__ import annotations
 

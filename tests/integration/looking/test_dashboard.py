@@ -58,7 +58,7 @@ def prometheus(tmp_path: Path, *scraped: int) -> Iterator[str]:
 
 
 def told(url: str, path: str, **parameters: str) -> Any:
-    """What the API answers; None while it does not."""
+    """The answer of the API. None while there is none."""
     try:
         with urllib.request.urlopen(
             f"{url}/api/v1/{path}?{urllib.parse.urlencode(parameters)}", timeout=PATIENCE
@@ -95,7 +95,7 @@ def test_every_query_of_the_dashboard_finds_data(url: str, client: Any, admin: A
         eventually(lambda: {rule["health"] for rule in told(server, "rules")["groups"][0]["rules"]} == {"ok"})
         assert len(group["rules"]) == 8
         names = set(told(server, "label/__name__/values"))
-    # Nobody but the tables tells which metrics there are.
+    # Only the tables list the existing metrics.
     beginning = {name for name in names if name.startswith("redisson_dq_")}
     assert {re.sub("_(bucket|sum|count)$", "", name) for name in beginning} <= {each.shown for each in ALL.values()}
 

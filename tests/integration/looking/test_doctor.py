@@ -167,7 +167,7 @@ def test_a_planted_problem_is_named_and_nothing_else(fleet: Fleet, illness: str)
 
 
 def parsed(line: str) -> dict[str, Any]:
-    """The parameters of one of our command lines. Raises click.UsageError when the command line is not one of ours."""
+    """The parameters of a redisson-dq command line. Raises click.UsageError if it is not one."""
     _, *words = shlex.split(line)
     command: click.Command = program
     context = click.Context(command)
@@ -206,10 +206,10 @@ def test_a_mix_of_five(fleet: Fleet, seed: int) -> None:
     assert named(report) == sorted(chosen), told(report)
 
 
-# Those that delete or take what others have planted come first, and those that hold up the others last.
+# First the problems that delete or take the planted items of others, last those that block others.
 FIRST = ("recurring", "torn-entries", "undecodable", "leases-stuck", "failing", "dead-letters")
 LAST = ("nobody-consumes", "worker", "ready-backlog", "paused", *reversed(GLOBAL))
-#: Each symptom of these is one of the others' too, and is reported once.
+#: Each symptom of these is also one of the others', and is reported once.
 UNTAKEN = {"nobody-consumes", "ready-backlog", "worker"}
 #: Illnesses of a queue that a client has open, and of one that no client has open or moves.
 OPEN = {
@@ -229,7 +229,7 @@ OPEN = {
     *("recurring", "slow-scripts", "ready-backlog", "worker"),
 }
 CLOSED = {"overdue", "nobody-moves", "expired"}
-#: Further pairs that no queue can have: the one ends what the other one is.
+#: Further pairs that no queue can have, because one ends the other.
 EXCLUDED = ({"overdue", "nobody-moves"}, {"key-types", "undecodable"}, {"dead-letters", "orphans"})
 
 
@@ -417,7 +417,7 @@ def test_dead_letters_in_another_queue_have_the_reasons_of_each_source(fleet: Fl
         "orders": {"timeout after N s": 2, "undecodable: no KryoN": 1},
         "bills": {"no": 1},
     }
-    # Values that would fail again are not given back as they are.
+    # Values that would fail again are not given back unchanged.
     assert any(each.startswith("# when that is done: ") for each in found["orders"].commands)
     assert any(each.startswith("redisson-dq dead redrive bills") for each in found["bills"].commands)
 
@@ -613,13 +613,13 @@ def test_commands_work_when_they_are_pasted_and_nothing_raw_is_printed(
         monkeypatch.chdir(tmp_path / str(number))
         pasted(line, capsys)
         if finding["commands_are"] == "alternatives":
-            # Each of them is for the illness as it was.
+            # Each of them is for the original problem.
             ILLNESSES[illness](fleet, queue)
     if illness in _ENDED_BY_ITS_COMMANDS:
         assert illness not in named(examined(fleet.url))
 
 
-#: What is left to do of the others is a deed in words, or a look.
+#: The remaining remedies of the others are a text or a look.
 _ENDED_BY_ITS_COMMANDS = (
     *("eviction", "persistence", "memory", "replication", "key-types", "paused", "dead-letters", "quarantine"),
     *("undecodable", "leases-stuck", "orphans", "slow-scripts"),
@@ -686,7 +686,7 @@ def consumer_killed_with(url: str, queue: str, values: list[str]) -> Iterator[No
 
 
 def aged(admin: redis.Redis, queue: str, seconds: int) -> None:
-    """Lets all leases of a queue have been received so long ago."""
+    """Makes all leases of a queue look as if they had been received ``seconds`` ago."""
     key = QueueKeys.of(queue).deliveries
     records: Any = admin.hgetall(key)
     for lease, record in records.items():

@@ -1,4 +1,4 @@
-"""``inspect``: one call tells all about a queue, whatever is in it, changes nothing, and costs the same at any size."""
+"""``inspect``: one call reports everything about any queue, changes nothing, and costs the same at any size."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ PAGE_RULES = tuple(acl_words("observer", ["*"], version=(7, 0)))
 
 
 def counts(found: QueueInspection) -> dict[str, int]:
-    """Those that are not 0."""
+    """The counts that are not 0."""
     return {name: getattr(found, name) for name in COUNTS if getattr(found, name)}
 
 
@@ -333,7 +333,7 @@ def test_it_tells_what_single_calls_tell(client: Any, admin: Any, seed: int) -> 
 
 @pytest.mark.parametrize("role", ROLES)
 def test_a_key_of_another_type(role: str, looking: Any, client: Any, admin: Any) -> None:
-    """It is told of, and everything else is told too."""
+    """It is reported, and so is everything else."""
     queue, delayed = client.blocking_queue("orders", transfer=False), client.delayed_queue("orders", transfer=False)
     queue.add_all(["a", "b", "c", "d"])
     queue.receive(visibility_timeout=60)
@@ -425,7 +425,7 @@ def test_newer_forms(looking: Any, queue: Any, producer: Any, admin: Any) -> Non
 
 
 def steps(admin: Any, call: Callable[[], Any]) -> tuple[int, int]:
-    """How many commands a call sends, and how many these carry out inside."""
+    """The number of commands that a call sends, and of commands inside its scripts."""
     call()
     admin.config_resetstat()
     call()

@@ -314,7 +314,7 @@ def test_first_calls_of_many_threads_start_one_mover(url: str, admin: Any) -> No
 
 
 def test_first_calls_race_with_the_end_of_the_handle(url: str, admin: Any) -> None:
-    """Whoever is first, nothing moves in the end."""
+    """Whichever is first, nothing moves in the end."""
     with redisson_dq.connect(url, codec=StringCodec()) as client, ThreadPoolExecutor(8) as pool:
         for _ in range(50):
             delayed, at_once = client.delayed_queue("orders"), threading.Barrier(8)

@@ -35,12 +35,12 @@ COUNTS = [name for name in FIGURES if isinstance(getattr(QueueStats(name="", ser
 
 
 def counts(found: QueueStats) -> dict[str, int]:
-    """Those that are not 0."""
+    """The counts that are not 0."""
     return {name: getattr(found, name) for name in COUNTS if getattr(found, name)}
 
 
 def figures(found: QueueStats) -> dict[str, Any]:
-    """All but the moment, and the time since a due time."""
+    """All figures except the moment, and the time since a due time."""
     return {name: getattr(found, name) for name in FIGURES if name != "late_by"}
 
 
@@ -53,7 +53,7 @@ def looking(flavour: Flavour, url: str) -> Iterator[Any]:
 
 @pytest.fixture
 def full(client: Any, admin: Any) -> dict[str, int]:
-    """A queue of which every count has a number of its own."""
+    """A queue in which every count is a different number."""
     queue, delayed = client.blocking_queue("orders", transfer=False), client.delayed_queue("orders", transfer=False)
     queue.add_all([f"{number}" for number in range(9)])
     for delivery in queue.receive(2):
@@ -121,7 +121,7 @@ def test_who_moves(looking: Any, flavour: Flavour, url: str) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_figures_are_those_of_an_inspection(client: Any, admin: Any, seed: int) -> None:
-    """The same names, and the same numbers: nothing is counted in two ways."""
+    """The same names and the same numbers: nothing is counted in two ways."""
     assert issubclass(QueueInspection, QueueStats)
     chance = random.Random(seed)
     queue, delayed, lean = (
@@ -184,7 +184,7 @@ def test_no_held_value_is_read(looking: Any, client: Any, admin: Any, delay: flo
 
 @pytest.mark.parametrize("role", load("stats").keys)
 def test_a_key_of_another_type(role: str, looking: Any, full: dict[str, int], admin: Any) -> None:
-    """It is told of, and everything else is told too."""
+    """It is reported, and so is everything else."""
     if role == "channel":
         admin.set(KEYS.channel, "no key of the queue")
         assert counts(looking.stats("orders")["orders"]) == full

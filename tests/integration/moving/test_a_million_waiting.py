@@ -24,7 +24,7 @@ KINDS: dict[str, Callable[[str, str, int], None]] = {
     "java": entries.java,
     "lean": entries.lean,
 }
-#: What makes one reply, one copy or one end of everything. docs/limits.md says how long that takes.
+#: Calls that make one reply, copy or removal of everything. docs/limits.md says how long they take.
 AT_ONCE = {"read_all", "dump", "copy", "copy_and_replace", "restore_and_replace", "delete"}
 #: In ms, on a machine that does nothing else. Redis itself goes along a list of this length for 5 to 10 ms.
 LONGEST = 60
@@ -43,7 +43,7 @@ def kind(request: pytest.FixtureRequest, servers: Callable[[str], EmbeddedServer
 
 
 def made_anew(admin: redis.Redis) -> None:
-    """What waits is as it was at the beginning, unless next to nothing is gone."""
+    """Restores the waiting items, unless almost nothing is missing."""
     if COUNT - 1000 < admin.zcard(KEYS.timeout) < COUNT + 1000:
         return
     admin.unlink(*(key for key in [*admin.scan_iter(), b"none"] if not key.startswith(b"kept:")))

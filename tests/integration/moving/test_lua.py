@@ -42,8 +42,8 @@ def test_ids_grow_from_value_to_value(admin: Any, envelope: Envelope, count: int
 
 
 def test_equal_values_stay_apart_when_the_clock_stands_still(admin: Any) -> None:
-    """As after a step back of the server's clock, when times and ids come again. In the last microsecond before the
-    upper half of an id grows, and for more values than the lower half has room for then.
+    """As after a step back of the server's clock, when times and ids are repeated: in the last microsecond before the
+    upper half of an id grows, with more values than the lower half has room for.
     """
     frozen = load("offer_all").source.replace("redis.call('TIME')", "{'1700000000', '114687'}")
     assert frozen != load("offer_all").source

@@ -1,4 +1,4 @@
-"""The last version and this one on the same queues: nothing is lost, and each goes on with what the other left.
+"""The last version and this one on the same queues: nothing is lost, and each continues the other's work.
 
 ``tests/last_version.txt`` names the commit of the last version. CONTRIBUTING.md says when it moves.
 """
@@ -75,7 +75,7 @@ class Process:
             )
 
     def told(self) -> Any:
-        """The next line that it tells."""
+        """The next line of its output."""
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         assert line, self.log.read_text()
@@ -110,7 +110,7 @@ class Fleet:
         return process
 
     def told(self, version: str, call: str, **arguments: Any) -> Any:
-        """What a call tells that ends by itself."""
+        """The output of a call that ends by itself."""
         process = self.start(version, call, **arguments)
         told = process.told()
         process.end()

@@ -1,4 +1,4 @@
-"""Clients whose clock stands still until a test moves it, with a real Redis. No test here waits for time to pass."""
+"""Clients whose clock is stopped until a test moves it, with a real Redis. No test here waits for time to pass."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DAY = 86_400.0
 RUN_ON = PATIENCE
 #: A timer that was armed before the last advance is due sooner.
 SOME = 5 * MINUTE
-#: So soon after a transfer a client drops what is over.
+#: Seconds after a transfer until a client drops records whose time is over.
 TIDY = 30.0
 #: Deadlines are whole milliseconds, rounded up.
 MORE = 0.001
@@ -53,7 +53,7 @@ def expect_timer(clock: HandClock, seconds: float) -> None:
 
 
 def make_due(admin: Any) -> None:
-    """Makes the only item that waits due in Redis, without a word to the clients."""
+    """Makes the only waiting item due in Redis, without notifying the clients."""
     (entry,) = admin.zrange(KEYS.timeout, 0, -1)
     admin.zadd(KEYS.timeout, {entry: 1})
 

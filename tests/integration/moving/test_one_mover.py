@@ -67,7 +67,7 @@ def test_more_clients_do_not_send_more(flavour: Flavour, url: str, admin: redis.
         queues = [moving(client.blocking_queue("orders")) for client in opened]
         eventually(lambda: subscribers(admin) == clients)
         producer = opened[0].delayed_queue("orders", transfer=False)
-        # Once round, so that they know who moves.
+        # One round, so that they know the mover.
         producer.offer("first", 0)
         assert queues[0].take() == "first"
         admin.config_resetstat()
@@ -84,7 +84,7 @@ def test_the_death_of_any_mover_is_survived(url: str, admin: redis.Redis) -> Non
         with Flavour().connect(url, codec=StringCodec()) as client:
             delayed = client.delayed_queue("orders", transfer=False)
             while alive:
-                # Whoever is about to move it is killed before it is due.
+                # The process that is about to move it is killed before it is due.
                 delayed.offer(f"{len(alive)}", 0.5)
                 victim = mover(admin) if len(alive) > 1 else None
                 if victim is not None:
@@ -135,7 +135,7 @@ def test_a_mover_that_stands_still_is_replaced_and_comes_back_as_one_of_the_othe
         with Flavour().connect(url, codec=StringCodec()) as client:
             delayed = client.delayed_queue("orders", transfer=False)
             delayed.offer("a", 0.5)
-            # Whoever hears of it first.
+            # The client that hears of it first.
             eventually(lambda: mover(admin) is not None)
             before = mover(admin)
             assert before is not None

@@ -1,4 +1,4 @@
-"""Entries that only a pass finds: whatever happens between its calls, each is delivered once, in due order."""
+"""Entries that only a pass finds: whatever happens between its calls, each is delivered once, in order of due time."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ PAST, FAR = 1_000_000, 4_000_000_000_000
 
 
 class Queue:
-    """The keys of a queue, as others than the mover see and change them. Values are numbers."""
+    """The keys of a queue, as clients other than the mover see and change them. Values are numbers."""
 
     def __init__(self, admin: Any, seed: int) -> None:
         self.admin, self.draw = admin, random.Random(seed)
         self._count = 0
         #: When the next entry is offered, by the clock of the offers.
         self.us = time.time_ns() // 1000 - 10_000_000
-        #: What is to be delivered, by the calls that are checked, and by others.
+        #: The values to be delivered, by the checked calls and by others.
         self.delivered: list[bytes] = []
 
     def restored(self, admin: Any) -> Queue:
@@ -68,7 +68,7 @@ class Queue:
         return found
 
     def checked(self, mover: Mover) -> int:
-        """One call of a mover, which has to deliver the first of what is due, and to change nothing else."""
+        """One call of a mover, which must deliver the first due entries, and change nothing else."""
         due, listed, ready, all_ = self.due(), self.listed(), self.ready(), self.admin.zcard(KEYS.timeout)
         moved = mover.move().moved
         gone = set(due[:moved])
@@ -226,7 +226,7 @@ def leases_end(queue: Queue, members: list[bytes]) -> None:
 @pytest.mark.parametrize("during", ["the pass", "the delivery"])
 @pytest.mark.parametrize("event", [java_takes_them, lean_ones_come, leases_end])
 def test_a_pass_whose_last_hint_nobody_needs_is_followed_by_another(admin: Any, event: Any, during: str) -> None:
-    """Else each call would move one, as there is one hint left."""
+    """Otherwise each call would move one entry, because one hint is left."""
     queue, mover = Queue(admin, 16), Mover(admin)
     dues = iter(range(PAST, PAST + 300))
     members = queue.offer(300, 1.0, lambda: next(dues))
@@ -419,7 +419,7 @@ def test_wrong_hints_cost_time_and_nothing_else(admin: Any, seed: int) -> None:
 
 
 # -- how much one call does ------------------------------------------------------------------------------------------
-# It must not depend on a clock: Valkey's stands still while a script runs.
+# It must not depend on a clock: Valkey's is stopped while a script runs.
 
 
 def test_no_call_of_a_pass_reads_all_of_a_long_list(admin: Any) -> None:

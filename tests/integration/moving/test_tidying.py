@@ -1,4 +1,4 @@
-"""What is remembered goes soon after its time, also from a queue in which nothing is moved any more."""
+"""Records are removed soon after their time, even from a queue in which nothing is moved any more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An entry at the head of a queue that nobody has announced keeps no other item from its time."""
+"""An unannounced entry at the head of a queue delays no other item."""
 
 from __future__ import annotations
 

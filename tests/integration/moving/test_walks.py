@@ -1,6 +1,4 @@
-"""Calls that look at everything that waits, when much waits. They use several short scripts, and others change the
-queue in between.
-"""
+"""Calls that read all of many waiting items. They use several short scripts, and others change the queue in between."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ from tests.conftest import by_night
 from tests.flavours import Flavour
 
 KEYS = QueueKeys.of("orders")
-#: Of these one call walks a part.
+#: One call walks a part of this many entries.
 MANY = 25_000
 
 
@@ -46,7 +44,7 @@ KINDS: dict[str, Callable[[str, str, int], None]] = {
 
 
 def calls_of(admin: Any) -> int:
-    """How many scripts were run since the last look."""
+    """The number of scripts run since the last look."""
     stats = admin.info("commandstats")
     admin.config_resetstat()
     return sum(stats.get(f"cmdstat_{name}", {"calls": 0})["calls"] for name in ("eval", "evalsha"))

@@ -1,4 +1,4 @@
-"""Items with a caller's id, or identified by their payload: which offers are duplicates, and until when."""
+"""Items with an id, or identified by their payload: which offers are duplicates, and until when."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What another program wrote into the keys of a queue: no script fails on it, and the main job goes on."""
+"""Foreign contents in the keys of a queue: no script fails on them, and the main job continues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The forms of what stands in Redis: none changes under its number, and a newer one is left as it is."""
+"""The forms of data in Redis: none changes under its number, and a newer one is left unchanged."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class Writer:
         assert self.delayed.take_due() == []
 
 
-#: What writes each sample, and where the text stands.
+#: The function that writes each sample, and the place of the text.
 WRITERS: dict[tuple[str, str], tuple[Callable[[Writer], Any], Callable[[Any], list[bytes]]]] = {
     ("timeout", "mirrored"): (lambda each: each.delayed.offer("", HOUR), entries),
     ("timeout", "lean"): (
@@ -289,7 +289,7 @@ def test_an_item_whose_record_is_newer_is_delivered_and_its_record_stays(
     assert queue.take() == "a"
     assert admin.hget(KEYS.records, field) == text
     eventually(lambda: told(caplog, KEYS.records, 2))
-    # Its time is over: what sweeps leaves it.
+    # Its time is over, and sweeps leave it.
     admin.zadd(KEYS.forget, {field[1:]: 5})
     producer.offer("b", 0.01, id="b")
     assert queue.take() == "b"

@@ -1,4 +1,4 @@
-"""Single items: their handles, and what cancel, reschedule and run_now tell of them in every state."""
+"""Single items: their handles, and the results of cancel, reschedule and run_now in every state."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ STATES: list[Any] = []
 
 
 def state(outcome: Outcome) -> Callable[[State], State]:
-    """A state an item may be in, and what every call has to say of it."""
+    """A state of an item, and the results of every call in it."""
 
     def register(make: State) -> State:
         STATES.append(pytest.param(make, outcome, id=make.__name__))

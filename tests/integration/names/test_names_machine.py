@@ -1,4 +1,4 @@
-"""Any calls on named items in any order, with few different values: no name is lost, none is another item's."""
+"""Any calls on named items in any order, with few different values: no name is lost or given to another item."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from tests.interop.sides import HOUR
 DEAD = DeadKeys.belonging_to("orders")
 
 
-# As Redisson does: the bytes of the values arrive, and nothing else is touched.
+# Like Redisson: the bytes of the values arrive, and nothing else is changed.
 _MOVE = """
 local now = redis.call('TIME')
 local due = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now[1] * 1000 + math.floor(now[2] / 1000))
@@ -316,7 +316,7 @@ def test_a_cancelled_item_does_not_come_again_however_long_nobody_receives(
     assert producer.cancel("71") is Outcome.CANCELLED
     eventually(lambda: delivery.remaining <= timedelta(0))
     moved(admin)
-    # The time for which outcomes are remembered is over, and a call drops what is.
+    # The time for which outcomes are remembered is over, and a call drops them.
     admin.zadd(KEYS.forget, dict.fromkeys(admin.zrange(KEYS.forget, 0, -1), 1))
     producer.offer("b", delay=HOUR, id="72")
     assert queue.receive(timeout=0.02) is None

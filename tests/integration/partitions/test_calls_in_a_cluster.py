@@ -128,7 +128,7 @@ def test_a_pipeline_over_many_nodes(flavour: Flavour, empty_cluster: Cluster, no
 
 @ONE_FLAVOUR_BY_DAY
 def test_a_pipeline_of_which_one_node_is_gone(flavour: Flavour) -> None:
-    """What the others answered is there, polled values above all."""
+    """The replies of the others are kept, above all polled values."""
     with ExitStack() as stack:
         cluster = Cluster(stack, 3)
         with flavour.cluster(cluster.url, codec=StringCodec()) as client:

@@ -345,7 +345,8 @@ def test_all_partitions_are_waited_on_after_short_polls(queue: Any, admin: Any, 
 def test_a_poll_that_finds_every_partition_waited_on_ends_in_time(
     queue: Any, threads: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # So late is a call where Redis says nothing, or until the pops are ended. Here they say that nothing is there.
+    # The delay of a call when Redis does not answer, or until the pops have ended. Here the pops answer that nothing is
+    # ready.
     for flavour in ("_sync", "_async"):
         monkeypatch.setattr(f"redisson_dq.{flavour}.receiving.receiver._GRACE", 10 * PATIENCE)
         monkeypatch.setattr(f"redisson_dq.{flavour}.receiving.round_robin.STAY", 10 * PATIENCE)

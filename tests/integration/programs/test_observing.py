@@ -1,4 +1,4 @@
-"""What observers of a client hear: which happenings, in which order, and that an observer changes nothing."""
+"""The happenings that observers of a client get, their order, and that an observer changes nothing."""
 
 from __future__ import annotations
 
@@ -466,7 +466,7 @@ def test_a_value_that_cannot_be_read(
             assert told.error.kept_in is not None
             assert [(each.queue, each.count) for each in watch.of(Skipped)] == ([("orders", 2)] if skips else [])
             assert caplog.text.count("queue 'orders': skipped 2 values: LongCodec") == int(skips)
-        # A value that stays is no news.
+        # An unchanged value is not reported.
         watch.heard.clear()
         admin.rpush("orders", "one")
         with pytest.raises(DecodeError):
@@ -784,11 +784,11 @@ def test_an_observer_that_calls_its_client(flavour: Flavour, url: str) -> None:
 
 
 async def _waits(happening: Happening) -> None:
-    """No observer: nobody awaits it."""
+    """Not an observer, because nothing awaits it."""
 
 
 class Waits:
-    """No observer either."""
+    """Not an observer either."""
 
     async def __call__(self, happening: Happening) -> None: ...
 

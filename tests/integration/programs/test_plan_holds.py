@@ -1,4 +1,4 @@
-"""What a plan predicts, beside what a cluster of three masters measures: memory, bytes on the wire, CPU."""
+"""A plan's predictions compared with measurements on a cluster of three masters: memory, network bytes, CPU."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Each thread, process and socket that a command starts fails once: it says so in one line and ends, or it goes on.
+"""Each thread, process and socket that a command starts fails once: the command reports it in one line and ends, or
+continues.
 
-A first run counts what the command starts. Each further run lets one of these fail. So it is with the first few; those
-that follow are made in a loop.
+A first run counts the starts of a command. Each further run lets one of the first few fail; later ones are made in a
+loop.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Entries are removed from the middle of the envelope list. Every way gives what removing them one by one gives."""
+"""Entries are removed from the middle of the envelope list. Every way has the result of removing them one by one."""
 
 from __future__ import annotations
 

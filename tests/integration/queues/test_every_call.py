@@ -1,4 +1,4 @@
-"""Every public call of calls.py: nothing there, another type there, closed, forbidden, no server, bad arguments."""
+"""Every public call of calls.py: missing keys, wrong types, closed client, missing rights, no server, bad arguments."""
 
 from __future__ import annotations
 
@@ -265,7 +265,7 @@ def test_bad_arguments(call: Call, client: Any, admin: Any) -> None:
 
 
 def sent_so_far(admin: Any) -> int:
-    """How many commands the server had carried out before this one, those of this function left out."""
+    """The number of commands that the server has carried out, without those of this function."""
     counts = admin.info("commandstats")
     return sum(stats["calls"] for name, stats in counts.items() if name != "cmdstat_info")
 

@@ -1,6 +1,6 @@
-"""Counts that do not grow: commands and entries of the list that are passed over, by the backlog and by the queues.
+"""Counts that do not grow with the backlog or the queues: commands, and skipped entries of the list.
 
-Times grow or not by the machine. What the server is told to do is the same on each.
+Times depend on the machine. The commands that the server gets do not.
 """
 
 from __future__ import annotations

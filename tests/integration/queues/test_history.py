@@ -1,4 +1,4 @@
-"""The history of a queue: what the scripts note, how it is bounded and read, and that nothing fails for it."""
+"""The history of a queue: the events that scripts write, its limit, its reading, and that it makes nothing fail."""
 
 from __future__ import annotations
 

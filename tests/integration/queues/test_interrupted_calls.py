@@ -22,7 +22,8 @@ class Interrupted(BaseException):
 
 
 def interrupted_at(line: int, call: Callable[[], Any]) -> bool:
-    """Runs the call and raises at the so manieth line of the modules that carry requests; False when it has fewer."""
+    """Runs the call, and raises at the line with this number in the modules that send requests. False if there are
+    fewer."""
     seen = 0
 
     def trace(frame: FrameType, event: str, argument: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Large values that wait: one script reads and tells some 1 MB of them at most, or one value."""
+"""Large waiting values: a script reads and returns at most about 1 MB of them, or one value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls that Redis carries out in one go: a warning says that they took long."""
+"""Long calls that Redis carries out in one step: a warning reports them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a user does with the two sides of a queue, and what then stands in Redis."""
+"""A user's calls on the two sides of a queue, and the resulting data in Redis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recurring offers: one occurrence for each time, on the grid, whoever is there."""
+"""Recurring offers: one occurrence for each time, on the grid, whichever clients run."""
 
 from __future__ import annotations
 
@@ -319,7 +319,7 @@ def quiet(flavour: Flavour, url: str) -> Iterator[Any]:
 
 
 def ago(admin: Any, name: str, minutes: int) -> int:
-    """Lets the waiting occurrence have been due so long ago. Gives that time in epoch ms."""
+    """Moves the due time of the waiting occurrence into the past. Returns that time in epoch ms."""
     due = round(server_ms(admin)) - minutes * 60_000
     (member,) = admin.zrange(KEYS.timeout, 0, -1)
     admin.zadd(KEYS.timeout, {member: due})

@@ -1,4 +1,4 @@
-"""What holds for a queue as a whole: a pause, its largest size, and the fate of items that come too late."""
+"""Settings of a whole queue: pause, largest size, and the fate of items that are too late."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Taking waiting values by their due times: which ones, in which order, what stays, and what is said of the taken."""
+"""Taking waiting values by due time: which ones, their order, what remains, and the records of taken values."""
 
 from __future__ import annotations
 

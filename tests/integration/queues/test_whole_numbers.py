@@ -1,6 +1,6 @@
-"""Whatever a client has learnt, and however entries stand: each script runs, and gives Redis whole numbers alone.
+"""Whatever a client has learnt, and in any layout of entries: each script runs, and passes only whole numbers to Redis.
 
-A wrapper around each script refuses any other number, also where Redis would take it.
+A wrapper around each script refuses any other number, even if Redis would accept it.
 """
 
 from __future__ import annotations

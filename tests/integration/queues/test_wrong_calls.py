@@ -1,4 +1,4 @@
-"""Calls that cannot mean what they do: each is refused when it is made, by an error that names the right form."""
+"""Wrong calls that look plausible: each is refused when it is made, by an error that names the right form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server that is far away: the way of a reply is not taken for work of the server."""
+"""A distant server: the travel time of a reply does not count as work of the server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whoever notices an outage after its end does not tell of it again."""
+"""A part that notices an outage after its end does not report it again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A queue that Redis refuses to move, or to give values of: health is red, says why, and turns green by itself."""
+"""Redis refuses to move a queue, or to return its values: health is red, says why, and turns green by itself."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.workers.handlers import Ledger, running
 
 
 class NoNumber(float):
-    """The script cannot reckon with it."""
+    """A value with which the script cannot calculate."""
 
     def __format__(self, spec: str) -> str:
         return "much"

@@ -1,4 +1,4 @@
-"""A user who may not run a command that a call uses: nothing is done and the error names it, or all is done."""
+"""A user without the right to a command of a call: nothing is done and the error names it, or everything is done."""
 
 from __future__ import annotations
 

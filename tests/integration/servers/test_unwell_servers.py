@@ -1,4 +1,4 @@
-"""Commands on a server that serves nobody, or that is another one than the user thinks: exit codes and messages."""
+"""Commands on a server that is unavailable, or is not the one the user means: exit codes and messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Limits and rates by key: each key of values has slots and tokens of its own, and nothing stays of an idle one."""
+"""Limits and rates by key: each key has its own slots and tokens, and an idle key leaves nothing behind."""
 
 from __future__ import annotations
 

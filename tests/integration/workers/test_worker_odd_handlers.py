@@ -1,4 +1,4 @@
-"""Handlers that end in unplanned ways: no value is acked unhandled, and none stays stuck in the worker."""
+"""Handlers that end in unexpected ways: no value is acked unhandled, and none remains stuck in the worker."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@ package com.acme;
 
 import java.io.Serializable;
 
-/** A JavaBean. Its getters tell more, and other names, than its fields. */
+/** A JavaBean whose getters differ from its fields in number and names. */
 public class Account implements Serializable {
     private static final long serialVersionUID = 1L;
 

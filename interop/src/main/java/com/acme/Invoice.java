@@ -8,7 +8,7 @@ import java.util.Date;
 import java.util.Locale;
 import java.util.UUID;
 
-/** Value types that no codec needs java.time for. */
+/** Value types that need no java.time. */
 public class Invoice implements Serializable {
     private static final long serialVersionUID = 1L;
 

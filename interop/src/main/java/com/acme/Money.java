@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.io.ObjectInput;
 import java.io.ObjectOutput;
 
-/** Writes itself. */
+/** Has its own writeObject and readObject. */
 public class Money implements Externalizable {
     private static final long serialVersionUID = 1L;
 

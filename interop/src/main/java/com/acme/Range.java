@@ -2,7 +2,7 @@ package com.acme;
 
 import java.io.Serializable;
 
-/** A generic class whose type argument only the field that holds it tells. */
+/** A generic class whose type argument is known only from the field that holds it. */
 public class Range<T extends Comparable<T>> implements Serializable {
     private static final long serialVersionUID = 1;
 

@@ -5,7 +5,7 @@ import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
 import java.io.Serializable;
 
-/** Adds data of its own to its default form. */
+/** Writes further data after its default fields. */
 public class Sealed implements Serializable {
     private static final long serialVersionUID = 1L;
 

@@ -3,7 +3,7 @@ package com.acme;
 import java.io.Serializable;
 import java.util.Map;
 
-/** What an Avro schema can say: a map, an enum, bytes, an array, a union, and itself. */
+/** Everything that an Avro schema can express: a map, an enum, bytes, an array, a union, and recursion. */
 public class Stock implements Serializable {
     private Map<String, Long> counts;
     private Color color;

@@ -4,7 +4,7 @@ import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.List;
 
-/** It has a field more. */
+/** With one more field. */
 public class Added implements Serializable {
     private static final long serialVersionUID = 1;
 

@@ -4,7 +4,7 @@ import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.List;
 
-/** It has a field more, whose name comes last. */
+/** With one more field, whose name is the last in order. */
 public class AddedAtTheEnd implements Serializable {
     private static final long serialVersionUID = 1;
 

@@ -4,7 +4,7 @@ import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.List;
 
-/** An int is an Integer. */
+/** An int has become an Integer. */
 public class Boxed implements Serializable {
     private static final long serialVersionUID = 1;
 

@@ -4,7 +4,7 @@ import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Two fields of one type have changed places in the source. */
+/** Two fields of the same type have swapped places in the source. */
 public class Moved implements Serializable {
     private static final long serialVersionUID = 1;
 

@@ -2,7 +2,7 @@ package com.acme.changed;
 
 import java.io.Serializable;
 
-/** Objects that a sorted collection takes. */
+/** Comparable objects, for sorted collections. */
 public class Ranked implements Comparable<Ranked>, Serializable {
     private static final long serialVersionUID = 1;
 

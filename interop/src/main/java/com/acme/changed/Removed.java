@@ -4,7 +4,7 @@ import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.List;
 
-/** It has a field less. */
+/** With one field less. */
 public class Removed implements Serializable {
     private static final long serialVersionUID = 1;
 

@@ -4,7 +4,7 @@ import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The tags are words, which come behind the total. */
+/** The field tags is called words, which comes after total. */
 public class Renamed implements Serializable {
     private static final long serialVersionUID = 1;
 

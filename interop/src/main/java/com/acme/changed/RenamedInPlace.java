@@ -4,7 +4,7 @@ import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A field's name is another, and its place is the same. */
+/** A field has another name and the same place. */
 public class RenamedInPlace implements Serializable {
     private static final long serialVersionUID = 1;
 

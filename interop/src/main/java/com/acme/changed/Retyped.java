@@ -4,7 +4,7 @@ import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A text is a number. */
+/** A text has become a number. */
 public class Retyped implements Serializable {
     private static final long serialVersionUID = 1;
 

@@ -4,7 +4,7 @@ import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.List;
 
-/** An int is a long. */
+/** An int has become a long. */
 public class Widened implements Serializable {
     private static final long serialVersionUID = 1;
 

@@ -21,7 +21,7 @@ import org.redisson.api.RDelayedQueue;
 /** Many offers or takes in one request, so that a measurement does not include the pipe to this process. */
 @SuppressWarnings("deprecation")
 final class Bulk {
-    /** With a due time the delay is what is left of it when the item is offered. */
+    /** If there is a due time, the delay is the time until then, when the item is offered. */
     private record Item(Object value, long fixedMs, JsonNode dueMs) {
         long delayMs() {
             return dueMs == null ? fixedMs : Math.max(0, dueMs.longValue() - System.currentTimeMillis());
@@ -58,7 +58,7 @@ final class Bulk {
         CompletableFuture.allOf(sent.toArray(CompletableFuture[]::new)).get();
     }
 
-    /** Ends at the count, or when nothing came for the timeout. */
+    /** Ends at the count, or when nothing arrived within the timeout. */
     static ArrayNode take(RBlockingQueue<Object> queue, long count, long timeoutMs) throws InterruptedException {
         ArrayNode taken = Json.array();
         while (taken.size() < count) {
@@ -83,7 +83,7 @@ final class Bulk {
         }
     }
 
-    /** Takes up to the limit at once. Ends at the count, or so long after the start. */
+    /** Takes up to the limit in each call. Ends at the count, or this time after the start. */
     static ArrayNode drain(RBlockingQueue<Object> queue, long count, int limit, long timeoutMs)
             throws InterruptedException {
         ArrayNode batches = Json.array();

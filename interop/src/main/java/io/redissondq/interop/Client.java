@@ -22,10 +22,10 @@ import org.redisson.config.SentinelServersConfig;
 import org.redisson.config.SingleServerConfig;
 import org.redisson.config.SubscriptionMode;
 
-/** One Redisson with the delayed queues it keeps open. */
+/** A Redisson client with the delayed queues that it keeps open. */
 @SuppressWarnings("deprecation")
 final class Client implements AutoCloseable {
-    /** What is done with a queue. */
+    /** An operation on a queue. */
     interface Use<Q, T> {
         T of(Q queue) throws Exception;
     }
@@ -49,7 +49,7 @@ final class Client implements AutoCloseable {
         return new Client(address, cluster, prefix, connect(address, cluster, codec, prefix));
     }
 
-    /** By a file of Redisson's settings. Such a client has no dump. */
+    /** From a file of Redisson's settings. Such a client has no dump. */
     static Client configured(String file) throws ReflectiveOperationException, IOException {
         return new Client("", false, "", Redisson.create(Settings.load(file)));
     }
@@ -70,7 +70,7 @@ final class Client implements AutoCloseable {
         };
     }
 
-    /** Runs on the queue kept open, or else on one that lives, with its transfer task, for this call only. */
+    /** Runs on the open queue, or else on one that exists, with its transfer task, only for this call. */
     <T> T delayed(String queue, Use<RDelayedQueue<Object>, T> use) throws Exception {
         RDelayedQueue<Object> kept = opened.get(queue);
         if (kept != null) {

@@ -127,7 +127,7 @@ final class Codecs {
             try {
                 return Class.forName(place + name);
             } catch (ClassNotFoundException e) {
-                // The next package may have it.
+                // Try the next package.
             }
         }
         throw new ClassNotFoundException("this Redisson has no codec " + name);
@@ -137,7 +137,7 @@ final class Codecs {
         return Class.forName(spec.text("class"));
     }
 
-    /** What users give to the JSON codecs to have java.time and Optional. */
+    /** The modules with which users enable java.time and Optional in the JSON codecs. */
     private static ObjectMapper mapper() {
         return new ObjectMapper().registerModules(new JavaTimeModule(), new Jdk8Module());
     }

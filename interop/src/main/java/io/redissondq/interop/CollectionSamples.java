@@ -48,7 +48,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.PriorityBlockingQueue;
 import java.util.function.Supplier;
 
-/** The collections and maps of java.util and java.util.concurrent, with what they may hold. */
+/** The collections and maps of java.util and java.util.concurrent, with various contents. */
 final class CollectionSamples {
     private static final List<String> ABC = List.of("a", "b", "c");
     private static final List<Object> MIXED = Arrays.asList(1, "a", null, 2L, 1.5, true);
@@ -287,7 +287,7 @@ final class CollectionSamples {
         return items == null ? new ArrayList<>() : new ArrayList<>(Arrays.asList(items));
     }
 
-    /** Keys and values in turn. */
+    /** Keys and values, alternating. */
     @SuppressWarnings("unchecked")
     static <K, V> LinkedHashMap<K, V> linked(Object... entries) {
         LinkedHashMap<K, V> map = new LinkedHashMap<>();

@@ -47,7 +47,7 @@ record Coverage(Function<Sample, JsonNode> spec) {
         return spec.apply(sample);
     }
 
-    /** The codecs of the library, each with all that may tell how it writes. */
+    /** The codecs of the library, each with every option that affects its bytes. */
     static List<Coverage> main() {
         List<Coverage> all = new ArrayList<>();
         for (String codec : List.of("Kryo5Codec", "JsonJacksonCodec", "SerializationCodec", "MsgPackJacksonCodec",
@@ -63,7 +63,7 @@ record Coverage(Function<Sample, JsonNode> spec) {
         return all;
     }
 
-    /** Codecs whose bytes are only to be recognized. */
+    /** Codecs whose bytes only need to be recognized. */
     static List<Coverage> foreign() {
         List<Coverage> all = new ArrayList<>();
         for (String codec : List.of("MarshallingCodec", "FstCodec", "KryoCodec", "FuryCodec", "ForyCodec",
@@ -112,7 +112,7 @@ record Coverage(Function<Sample, JsonNode> spec) {
 
     private static void schemas(List<Coverage> all) {
         all.add(new Coverage(Coverage::avro));
-        // Protostuff reads into the value a field has already: here that is the one empty Optional of the whole JVM.
+        // Protostuff reads into a field's existing value, which here is the JVM's shared empty Optional.
         Predicate<Sample> harmless = named("object/maybe").negate();
         Predicate<Sample> chosen = in("message", "object", "record").or(Coverage::isBasic).and(harmless);
         all.add(new Coverage(sample -> chosen.test(sample) ? ofClass("ProtobufCodec", sample) : null));
@@ -173,7 +173,7 @@ record Coverage(Function<Sample, JsonNode> spec) {
         return Json.NODES.textNode(codec);
     }
 
-    /** Options and their values in turn. */
+    /** Options and their values, alternating. */
     private static ObjectNode spec(String codec, Object... options) {
         ObjectNode spec = Json.object().put("name", codec);
         for (int i = 0; i < options.length; i += 2) {

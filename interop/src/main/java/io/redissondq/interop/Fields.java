@@ -20,7 +20,7 @@ final class Fields {
     private Fields() {
     }
 
-    /** Whether the class is a user's or a library's: those stand on the class path, in no module. */
+    /** Whether the class is a user's or a library's: those are on the class path, in no named module. */
     static boolean areOpen(Class<?> type) {
         return !type.getModule().isNamed();
     }

@@ -12,7 +12,7 @@ import java.util.HexFormat;
 import java.util.List;
 import org.redisson.client.codec.Codec;
 
-/** Prints what each codec writes for the values of {@code golden.jsonl}. */
+/** Prints the bytes of each codec for the values of {@code golden.jsonl}. */
 final class Golden {
     private record Fit(String codec, Class<?> type) {
         boolean takes(Object value) {
@@ -29,7 +29,7 @@ final class Golden {
             new Fit("DoubleCodec", Double.class),
             new Fit("ByteArrayCodec", byte[].class));
 
-    /** Longer bytes are told by their digest, to keep the file small. */
+    /** Longer bytes are printed as a digest, to keep the file small. */
     private static final int LONGEST = 4096;
 
     private Golden() {
@@ -53,7 +53,7 @@ final class Golden {
         }
     }
 
-    /** Adds the bytes, and what Java itself reads from them where that is another value. */
+    /** Adds the bytes, and the value that Java itself reads from them if it differs. */
     private static ObjectNode describe(ObjectNode line, Codec codec, Object value) throws Exception {
         byte[] bytes;
         try {

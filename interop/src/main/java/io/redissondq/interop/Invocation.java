@@ -30,7 +30,7 @@ final class Invocation {
         Object read(JsonNode body) throws Exception;
     }
 
-    /** How an argument of a kind becomes what a parameter of a type takes. */
+    /** Converts an argument of a kind to the type of a parameter. */
     private record Form(String kind, Class<?> parameter, Reader reader) {
     }
 
@@ -49,7 +49,7 @@ final class Invocation {
         }
     }
 
-    /** The kind for what the method fills; its values are part of the result. */
+    /** The kind for a collection that the method fills. Its values are part of the result. */
     private static final String COLLECT = "collect";
 
     private static final List<Form> FORMS = List.of(
@@ -114,7 +114,7 @@ final class Invocation {
         };
     }
 
-    /** The declared type tells an element, which may be a collection itself, from what holds elements. */
+    /** The declared type distinguishes an element, which may be a collection itself, from a collection of elements. */
     private static JsonNode write(Class<?> declared, Object result) throws ReflectiveOperationException {
         if (declared == Object.class || result == null || result instanceof byte[]) {
             return Values.write(result);

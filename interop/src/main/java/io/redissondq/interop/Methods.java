@@ -9,7 +9,7 @@ import java.util.Comparator;
 import java.util.List;
 import org.redisson.api.RFuture;
 
-/** What this Redisson lets a user call on its queues, inherited methods included. */
+/** The public methods of this Redisson's queues, inherited ones included. */
 final class Methods {
     private Methods() {
     }
@@ -24,7 +24,7 @@ final class Methods {
                 .toList();
     }
 
-    /** Sorted: the order of reflection is any. */
+    /** Sorted, because reflection returns methods in no particular order. */
     static List<Method> of(QueueKind kind) {
         return Arrays.stream(kind.type.getMethods())
                 .filter(method -> !method.isBridge() && !isOfObject(method) && !isAsync(method))

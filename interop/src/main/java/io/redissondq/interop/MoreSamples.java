@@ -60,7 +60,7 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Samples that stand in no vectors: what the tests compare with a live Java alone. */
+/** Samples outside of the vectors, which tests compare only with a live Java. */
 final class MoreSamples {
     private static final List<String> WORDS = List.of("a", "bc", "Aa", "BB", "delta", "\u00e9", "");
 

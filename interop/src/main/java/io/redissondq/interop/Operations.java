@@ -16,7 +16,7 @@ import org.redisson.client.codec.Codec;
 
 /** The table of operations a request may name, over the clients that are open. */
 final class Operations implements AutoCloseable {
-    /** Its result is a tree, or something Jackson has one obvious form for. */
+    /** The result is a tree, or a value that Jackson writes in one obvious form. */
     private interface Operation {
         Object run(Request request) throws Exception;
     }

@@ -29,11 +29,11 @@ public final class Peer {
 
     public static void main(String[] args) {
         PrintStream out = System.out;
-        // Whatever a library prints must not land between the answers.
+        // Output of a library must not appear between the answers.
         System.setOut(System.err);
         int status = 0;
         try {
-            // Some of java.sql and java.util tells its values in the zone and for the country of the machine.
+            // Some classes of java.sql and java.util print their values in the zone and locale of the machine.
             TimeZone.setDefault(TimeZone.getTimeZone("UTC"));
             Locale.setDefault(Locale.ROOT);
             switch (args.length == 0 ? "serve" : args[0]) {
@@ -49,7 +49,7 @@ public final class Peer {
             status = 1;
         }
         out.flush();
-        // Without this the threads of pending blocking calls would keep the JVM.
+        // Otherwise the threads of pending blocking calls would keep the JVM alive.
         System.exit(status);
     }
 
@@ -83,7 +83,7 @@ public final class Peer {
         }
     }
 
-    /** The answers to requests that differ in their items alone, one after the other. */
+    /** The answers to requests that differ only in their items, one after the other. */
     private ArrayNode many(Request request) {
         ArrayNode answers = Json.array();
         for (JsonNode item : request.field("items")) {

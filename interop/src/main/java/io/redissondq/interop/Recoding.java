@@ -10,7 +10,7 @@ import org.redisson.client.codec.Codec;
 final class Recoding {
     private static final HexFormat HEX = HexFormat.of();
 
-    /** The text is for a person who reads a failure. */
+    /** The text is for readers of a failure. */
     private static final int LONGEST_TEXT = 200;
 
     private Recoding() {

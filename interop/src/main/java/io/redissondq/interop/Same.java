@@ -19,13 +19,13 @@ import java.util.regex.Pattern;
  * class keeps one. It also compares what has no equals of its own. Transient fields do not count.
  */
 final class Same {
-    /** How the names of classes begin that keep no order. */
+    /** The prefixes of the names of classes without an order. */
     private static final Set<String> UNORDERED = Set.of("java.util.HashMap", "java.util.HashSet", "java.util.Hashtable",
             "java.util.Properties", "java.util.IdentityHashMap", "java.util.WeakHashMap",
             "java.util.ImmutableCollections$Set", "java.util.ImmutableCollections$Map",
             "java.util.Collections$SetFromMap", "java.util.concurrent.ConcurrentHashMap");
 
-    /** Pairs under comparison, by identity: a cycle is the same as long as nothing else differs. */
+    /** Pairs under comparison, by identity: cycles are the same if nothing else differs. */
     private final Map<Object, Object> under = new IdentityHashMap<>();
 
     private Same() {

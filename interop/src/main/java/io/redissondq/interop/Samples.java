@@ -4,9 +4,9 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Java values by name, {@code group/name}. They are what the vectors and the {@code *_sample} operations speak of. */
+/** Java values by name, {@code group/name}, for the vectors and the {@code *_sample} operations. */
 final class Samples {
-    /** A value that {@code varies} gets other bytes in another JVM: its order hangs on identity or on a random salt. */
+    /** A value that {@code varies} gets other bytes in another JVM: its order is by identity or a random salt. */
     record Sample(String name, Object value, boolean varies) {
         String group() {
             return name.substring(0, name.indexOf('/'));
@@ -33,7 +33,7 @@ final class Samples {
     }
 
     private static final Map<String, Sample> ALL = new LinkedHashMap<>();
-    /** Those that stand in no vectors. */
+    /** The samples outside of the vectors. */
     private static final Map<String, Sample> MORE = new LinkedHashMap<>();
 
     static {

@@ -16,7 +16,7 @@ final class Settings {
             return Config.fromYAML(file);
         }
         try {
-            // Redisson 4 reads YAML alone, and JSON is a part of it.
+            // Redisson 4 reads only YAML, of which JSON is a subset.
             return (Config) Config.class.getMethod("fromJSON", File.class).invoke(null, file);
         } catch (NoSuchMethodException e) {
             return Config.fromYAML(file);

@@ -7,7 +7,7 @@ import java.lang.reflect.Modifier;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** What classes of this JDK are assignable to. */
+/** The supertypes of classes of this JDK. */
 final class Supertypes {
     private Supertypes() {
     }

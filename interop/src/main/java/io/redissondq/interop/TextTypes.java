@@ -30,7 +30,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 
-/** The types whose value crosses as one string. A further type is a further row. */
+/** The types whose values are passed as one string. A further type needs a further row. */
 final class TextTypes {
     private record Row(String name, Function<String, Object> parse, Function<Object, String> print) {
     }

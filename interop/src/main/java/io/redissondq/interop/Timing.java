@@ -4,16 +4,16 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.concurrent.TimeUnit;
 import org.redisson.client.codec.Codec;
 
-/** How long a codec takes over one value, over and over, without the pipe to this process. */
+/** The time of a codec for one value, measured repeatedly, without the pipe to this process. */
 final class Timing {
-    /** Calls between two looks at the clock. */
+    /** Calls between two readings of the clock. */
     private static final int BATCH = 50;
 
     private interface Call {
         Object run() throws Exception;
     }
 
-    /** Where results go, so that no compiler finds them unused. */
+    /** Keeps results, so that no compiler finds them unused. */
     private static volatile Object last;
 
     private Timing() {

@@ -19,7 +19,7 @@ final class Uses {
     private Uses() {
     }
 
-    /** For each item: what came of each field that it has, by the field's name, or the error. */
+    /** For each item: the result of each field, by the field's name, or the error. */
     static JsonNode of(Codec codec, JsonNode items) {
         ArrayNode answers = Json.array();
         for (JsonNode item : items) {

@@ -19,12 +19,12 @@ import java.util.SortedSet;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Pattern;
 
-/** One Java value as typed JSON, with the class of everything in it. The rules are in the README. */
+/** A Java value as typed JSON, with the class of each part. The rules are in the README. */
 final class ValueWriter {
     private static final String UP = "up";
     private static final String COMPARATOR = "comparator";
 
-    /** The values that the current one is inside of, the innermost last. */
+    /** The values that contain the current one, the innermost last. */
     private final ArrayList<Object> outer = new ArrayList<>();
 
     JsonNode write(Object value) {
@@ -70,7 +70,7 @@ final class ValueWriter {
         return comparator == null ? node : node.put(COMPARATOR, comparator.getClass().getName());
     }
 
-    /** A constant with a body has a class of its own, but it is the enum that names it. */
+    /** A constant with a body has its own class, but the enum's name is used. */
     private static ObjectNode typed(Object value) {
         Class<?> type = value instanceof Enum<?> constant ? constant.getDeclaringClass() : value.getClass();
         return Json.object().put(Values.TYPE, type.getTypeName());
@@ -153,7 +153,7 @@ final class ValueWriter {
         return node;
     }
 
-    /** A field that hides one of a superclass stands under the name of its class too. */
+    /** The name of a field that hides one of a superclass includes its class. */
     private ObjectNode fields(Object value, ObjectNode node) {
         for (Field field : Fields.of(value.getClass())) {
             String name = field.getName();
@@ -163,7 +163,7 @@ final class ValueWriter {
         return node;
     }
 
-    /** Whether the map can stand as a JSON object without looking like a typed value. */
+    /** Whether the map can be written as a JSON object without looking like a typed value. */
     private static boolean isPlain(Map<?, ?> map) {
         return map.keySet().stream().allMatch(key -> key instanceof String text && !text.startsWith(Values.TYPE));
     }

@@ -9,9 +9,9 @@ import java.util.HexFormat;
 import java.util.List;
 import org.redisson.client.codec.Codec;
 
-/** Prints what each codec of this Redisson writes for the samples, one line each. */
+/** Prints the bytes of each codec of this Redisson for the samples, one line each. */
 final class Vectors {
-    /** Longer bytes are told by their digest, to keep the file small. */
+    /** Longer bytes are printed as a digest, to keep the file small. */
     private static final int LONGEST = 4096;
 
     private Vectors() {
@@ -39,7 +39,7 @@ final class Vectors {
         return value == null ? "null" : value.getClass().getName();
     }
 
-    /** False for a codec, or an option of it, that came with a later Redisson or went with an earlier one. */
+    /** False for a codec or an option that this Redisson does not have yet, or no longer has. */
     private static boolean isHere(JsonNode spec) throws ReflectiveOperationException {
         try {
             Codecs.of(spec);
