@@ -192,7 +192,7 @@ class JavaPeer:
         return self.submit(op, **arguments).result(timeout)
 
     def call_many(self, op: str, items: Sequence[dict[str, Any]], **arguments: Any) -> list[Any]:
-        """What one request for each of the items would give, one after the other; a failed one its PeerError."""
+        """The results of one request for each item, one after the other. A failed one gives its PeerError."""
         answers: list[Any] = []
         for start in range(0, len(items), 200):
             answers += self.call("many", each=op, items=items[start : start + 200], **arguments)
@@ -214,7 +214,7 @@ class JavaPeer:
 
     @property
     def stderr(self) -> str:
-        """What the JVM has logged so far."""
+        """The JVM's log so far."""
         if self._last_words is not None:
             return self._last_words
         return Path(self._stderr.name).read_text("utf-8", "replace")

@@ -103,7 +103,7 @@ def newest() -> Mapping[str, str]:
 
 
 def of_updates(text: str, known: Mapping[str, str]) -> dict[str, str]:
-    """The versions in the report of updates, by library. Of Jackson it is the newest that every part has."""
+    """The versions in the report of updates, by library. For Jackson, the newest version that every part has."""
     found: dict[str, list[str]] = {}
     for group, artifact, version in re.findall(r"(\S+):(\S+) \.+\s+(?:\[INFO\]\s+)?\S+ -> (\S+)", text):
         if (library := _library(group, artifact)) is not None:

@@ -48,7 +48,7 @@ class Command:
 
 
 def steps(page: Path, *, at_night: bool) -> Iterator[File | Command]:
-    """All that the page has its reader do, in order."""
+    """All steps of the page, in order."""
     for block in _BLOCK.finditer(page.read_text("utf-8")):
         if block["mark"] and not at_night:
             if block["instead"]:

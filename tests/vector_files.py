@@ -1,4 +1,5 @@
-"""What Java writes, in ``tests/vectors``: ``python -m tests.vector_files [VERSION ...]`` makes the files of a Redisson.
+"""The bytes that Java writes, in ``tests/vectors``: ``python -m tests.vector_files [VERSION ...]`` makes the files of a
+Redisson.
 
 The files of the newest Redisson are whole. A file of an older one has only the rows that differ, and its first line
 names what that Redisson has no row for. A codec's options are part of a row's key, as are its name or value. The word

@@ -1,5 +1,5 @@
-"""The versions that this project is proven with. All else reads them here: the tests, the Java peer, the vectors, the
-nightly run and docs/compatibility.md.
+"""The versions with which this project is tested. The tests, the Java peer, the vectors, the nightly run and
+docs/compatibility.md read them here.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Tells which tests to run first after a change of a file, best first.
+"""Lists the tests to run first after a change of a file, best first.
 
     python -m tests.where redisson_dq/scheduling/engine.py redisson_dq/scripts/transfer.lua
     python -m tests.where --trace              runs the tests, and notes what each test file calls
     python -m tests.where --trace tests/unit   the same for some of them; further arguments are pytest's
 
-The notes stand in build/where/, one file for each test file. No commit has them, and each traced run renews those of
+The notes are in build/where/, one file for each test file. They are not committed, and each traced run renews those of
 the tests that it ran. A test file without notes is judged by its text: by what it imports, by its name, and by the
 words that it shares with the file. Tests that a mutation of the file names (``tests/mutations.py``) come first.
 

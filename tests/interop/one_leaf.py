@@ -1,4 +1,5 @@
-"""One change in a value: every leaf that can be changed in Python, and the places where two values differ in Java."""
+"""A single change in a value: every leaf that can be changed in Python, and the places where two values differ in
+Java."""
 
 from __future__ import annotations
 
@@ -58,8 +59,8 @@ class Leaf:
 
 
 def leaves(value: Any, put: Put, path: tuple[Any, ...] = ()) -> Iterator[Leaf]:
-    """Every leaf of a value, in the order of its containers. Keys of maps are no leaves. None is none: what fits there
-    is not known.
+    """Every leaf of a value, in the order of its containers. Keys of maps are not leaves. Neither is None, because the
+    type of its place is not known.
     """
     if len(path) > _DEEPEST or value is None:
         return

@@ -1,4 +1,4 @@
-"""Programs in Java, compiled once, and called in a JVM that stays. A JVM takes longer to start than most calls take."""
+"""Java programs, compiled once, and called in a persistent JVM, whose start takes longer than most calls."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def seeded(*items: object) -> Pair:
 
 
 def left(*items: object) -> Pair:
-    """What is there in the end."""
+    """The contents at the end."""
     return both(redisson.readAll(), here.read_all(), list(items))
 
 

@@ -1,4 +1,4 @@
-"""The two sides of an acceptance test: Redisson clients, Python consumers, and what stands in Redis between them."""
+"""The two sides of an acceptance test: Redisson clients, Python consumers, and the data in Redis between them."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ class Coding:
     number: Callable[[Any], int]
 
     def numbers(self, values: Iterable[Any]) -> list[int]:
-        """Which items these values are; each has to be what it was when it was offered."""
+        """The numbers of these values. Each value must be equal to the offered one."""
         found = []
         for value in values:
             found.append(self.number(value))

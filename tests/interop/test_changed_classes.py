@@ -77,7 +77,7 @@ def told() -> dict[str, dict[str, str]]:
 
 
 def read(codec: Codec, data: bytes, sample: str) -> str:
-    """What became of the value, in the words of the table. An error names the class and what to do."""
+    """The outcome for the value, in the words of the table. An error names the class and what to do."""
     name = java_name(changed.CHANGED[sample])
     try:
         value = codec.decode(data)

@@ -1,4 +1,4 @@
-"""What Python writes, a live Redisson reads as the same value; and what it writes of that, Python reads again."""
+"""A live Redisson reads what Python writes as the same value, and Python reads what Redisson writes of it."""
 
 from __future__ import annotations
 

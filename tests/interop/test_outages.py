@@ -1,9 +1,9 @@
 """Connections are killed, Redis restarts, its scripts are forgotten: what Java offers still reaches Python.
 
-A pop whose reply is on its way when its connection breaks is lost: it left Redis, and nobody ever gets to know. That is
-what "at most once" means, for Redisson as for us. So where nothing may be lost, the fault comes while no item is due:
-some were taken, some wait for their time, some are offered after it. Where items flow while it comes, each fault may
-take one item with it, as each consumer has one pop under way; and nothing may be delivered twice.
+If a connection breaks while the reply to a pop is on its way, the value is lost: it has left Redis, and nobody knows
+it. This is what "at most once" means, for Redisson as for us. So where nothing may be lost, the fault comes while no
+item is due: some were taken, some wait for their time, some are offered after it. Where items flow while it comes, each
+fault may take one item with it, as each consumer has one pop under way; and nothing may be delivered twice.
 """
 
 from __future__ import annotations

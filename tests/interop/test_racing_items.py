@@ -104,7 +104,7 @@ def offered(delayed: Any, client: Any, delays: Iterable[float]) -> dict[str, str
 
 
 def check(reports: list[dict[str, str]], taken: list[str], values: dict[str, str]) -> Counter[str]:
-    """What anybody was told of an item has to be what happened to it, once. Gives how often what happened."""
+    """Checks that the answers about an item match what happened to it, once. Returns the counts of outcomes."""
     times = Counter(taken)
     happened: Counter[str] = Counter()
     for id, value in values.items():

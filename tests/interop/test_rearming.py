@@ -21,7 +21,7 @@ Offer = Callable[[Any, float], None]
 
 
 def _somebody_waits(admin: redis.Redis, queue: str) -> bool:
-    """A consumer is subscribed to the queue's channel and blocked in its pop."""
+    """Whether a consumer is subscribed to the queue's channel and blocked in its pop."""
     channel = QueueKeys.of(queue).channel
     subscribed = dict(admin.pubsub_numsub(channel))[channel.encode()]
     return bool(subscribed == 1 and admin.info("clients")["blocked_clients"] == 1)

@@ -19,7 +19,7 @@ TEXTS: dict[str, str] = {
     "a megabyte beyond ascii": "\u0451" * 524288,
 }
 
-#: What Redisson's default codec is asked to carry. A list's element stands for many shapes at once.
+#: Values for Redisson's default codec. A list's element has many shapes at once.
 KRYO5: dict[str, Any] = {
     **TEXTS,
     "true": True,

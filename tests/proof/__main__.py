@@ -1,4 +1,4 @@
-"""What is promised, against what was seen.
+"""Compares the promises with recorded behaviour.
 
 python -m tests.proof check FILE...      judge histories that were recorded
 python -m tests.proof trial NAME         record and judge a small run; without a name, list them
@@ -112,7 +112,7 @@ def _world(options: argparse.Namespace) -> int:
 
 
 def _words(options: argparse.Namespace) -> list[str]:
-    """The arguments of ``world`` once more, with the seed that was chosen."""
+    """The arguments that repeat ``world`` with the chosen seed."""
     words = [f"--{name}={getattr(options, name)}" for name in ("seed", "runs", "times")]
     return [*words, "--shrink"] if options.shrink else words
 

@@ -1,4 +1,4 @@
-"""Takes out one safeguard of the library at a time, and requires that a trial says no.
+"""Removes one safeguard of the library at a time, and requires that a trial fails.
 
 Each is one line that is broken in a copy of the tree, as ``tests/mutations.py`` does. The trials find nothing with the
 tree as it is (``test_trials.py``).
@@ -22,7 +22,7 @@ __all__ = ["ABLATIONS", "FOUND", "Ablation", "Betrayed", "ablated", "table"]
 
 _INCLUDE = "redisson_dq/scripts/include"
 _SCRIPTS = "redisson_dq/scripts"
-#: The exit code of a trial that has found something. A trial that broke has another one.
+#: The exit code of a trial with a finding. A trial that crashed has another one.
 FOUND = 3
 # Seconds, far more than a trial takes on a quiet machine.
 _PATIENCE = 240
@@ -41,7 +41,7 @@ class Ablation:
 
 @attrs.frozen
 class Betrayed:
-    """What came of taking one out: the finding, or "" where nothing was found."""
+    """The result of removing a safeguard: the finding, or "" if there was none."""
 
     ablation: Ablation
     finding: str
@@ -170,7 +170,7 @@ ABLATIONS = [
 
 
 def ablated(ablation: Ablation, seed: int, tries: int = 4) -> Betrayed:
-    """Runs the trial in a tree without the safeguard, with so many seeds at most."""
+    """Runs the trial in a tree without the safeguard, with a limited number of seeds."""
     for number in range(tries):
         found = _tried(ablation, seed + number)
         if found.finding:

@@ -1,8 +1,8 @@
-"""Decides whether a history is one that the queue may have: ``python -m tests.proof check FILE``.
+"""Decides whether the model allows a history: ``python -m tests.proof check FILE``.
 
-Each item has to have an order of its steps that the model allows. Where there is none, the finding is named by what is
-wrong with the item, so far as that can be seen. Beside it: items of ordered queues leave in the order of their due
-times, and no item is in two places.
+For each item there must be an order of its steps that the model allows. If there is none, the finding says what is
+wrong with the item, if that can be seen. In addition, items of ordered queues leave in the order of their due times,
+and no item is in two places.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ENDS = ("ack", "nack", "reject", "extend")
 
 @attrs.frozen
 class Finding:
-    """One item that no order of its steps explains."""
+    """An item whose steps have no allowed order."""
 
     kind: str
     queue: str
@@ -43,13 +43,13 @@ class Finding:
 
 @attrs.define
 class Report:
-    """What the checker says."""
+    """The checker's result."""
 
     operations: int
     items: int
     counts: dict[str, int]
     findings: list[Finding] = attrs.field(factory=list)
-    #: Lost or twice, within what a fault or a lost reply may take with it.
+    #: Items lost or delivered twice, within the limits of a fault or a lost reply.
     excused: Counter[str] = attrs.field(factory=Counter)
 
     def __str__(self) -> str:
@@ -74,7 +74,7 @@ def check(path: Path | str, *, ordered: Sequence[str] = (), within: float | None
 
 
 def judged(parts: Iterable[Happened], *, ordered: Sequence[str] = (), within: float | None = None) -> Report:
-    """Judges what a history tells, some of its items after the others."""
+    """Judges a history, one part of its items after the other."""
     report = Report(0, 0, {})
     lost: dict[str, list[Finding]] = {}
     for found in parts:
@@ -100,7 +100,7 @@ def judged(parts: Iterable[Happened], *, ordered: Sequence[str] = (), within: fl
 def _finding(
     found: Happened, queue: str, item: str, operations: Sequence[Operation], report: Report, within: float | None
 ) -> Finding | None:
-    """What is wrong with an item, if anything is."""
+    """The finding about an item, if there is one."""
     is_right, beginning = order_of(operations, by_clock=not found.is_set)
     if is_right:
         slow = None if within is None else late(operations, within, found.renewed)
@@ -114,7 +114,7 @@ def _finding(
 
 
 def _named(operations: Sequence[Operation], *, by_clock: bool) -> tuple[str, str]:
-    """What is wrong with an item for which there is no order."""
+    """The kind of the finding for an item without an allowed order."""
 
     def explained(*without: Operation) -> bool:
         return order_of([op for op in operations if op not in without], by_clock=by_clock)[0]

@@ -23,7 +23,7 @@ _PROGRAM = Path(__file__).parent / "porcupine"
 
 
 def crossed(folder: Path, seed: int) -> tuple[int, list[str]]:
-    """How many histories both have judged, right and wrong ones and a load, and what is wrong with what they say."""
+    """The number of histories that both have judged, right and wrong ones and a load, and their disagreements."""
     numbers = range(seed, seed + 50)
     fine = [_written(right(number, 150), folder / f"right-{number}.jsonl") for number in numbers]
     wrong = [

@@ -1,4 +1,4 @@
-"""All parts of the proof with seeds that nobody has tried, and what each has tried, in figures."""
+"""All parts of the proof with fresh seeds, and their figures."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _STEPS = 150
 
 @attrs.frozen(kw_only=True)
 class Extent:
-    """How much is tried. The defaults are some ten minutes on a quiet machine."""
+    """The amount of trials. The defaults take about ten minutes on a quiet machine."""
 
     #: Right histories, and of each planted defect.
     histories: int = 100
@@ -49,7 +49,7 @@ class Extent:
 
 @attrs.frozen
 class Tried:
-    """One part: what was tried, and what was found that should not be."""
+    """The result of one part: what was tried, and the findings."""
 
     part: str
     tried: str

@@ -1,4 +1,4 @@
-"""Histories: what was asked of a queue, by whom, when, and what it said, as JSON lines.
+"""Histories: the calls on a queue, their callers, times and answers, as JSON lines.
 
 The first line tells the format. Each line after it is one object with a ``type``:
 
@@ -60,19 +60,19 @@ _LOOK = 0.05
 
 
 def read(path: Path | str) -> Iterator[dict[str, Any]]:
-    """The lines of a history, behind the first one."""
+    """The lines of a history after the first one."""
     with open(path, "rb") as lines:
         first = json.loads(next(lines))
         if first.get("format") != FORMAT:
             raise ValueError(f"{path} is no history: its first line has no format {FORMAT!r}")
         for line in lines:
-            # The last line of a recorder that was killed may be cut.
+            # The last line of a killed recorder may be incomplete.
             with suppress(ValueError):
                 yield json.loads(line)
 
 
 def keep(path: Path) -> Path:
-    """Copies a history with findings to ``build/histories``; gives the copy."""
+    """Copies a history with findings to ``build/histories``, and returns the copy."""
     kept = _KEPT / path.name
     kept.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(path, kept)
@@ -101,7 +101,7 @@ class Call:
 
 
 class History:
-    """Writes a history. From any thread."""
+    """Writes a history. May be used from any thread."""
 
     def __init__(self, path: Path | str, **header: Any) -> None:
         self.path = Path(path)
@@ -125,7 +125,7 @@ class History:
     def invoke(
         self, process: str, f: str, queue: str, value: Any = None, *, at: int | None = None, **more: Any
     ) -> Call:
-        """An operation is about to begin. ``at``: when it did, where another process tells of it."""
+        """An operation is about to begin. ``at`` is its time if another process reports it."""
         with self._mutex:
             self._ops += 1
             op = self._ops

@@ -1,10 +1,10 @@
-"""What may be lost when the server is killed, by how durable it is: measured, not reckoned.
+"""The measured losses when the server is killed, by durability.
 
 In each round producers offer, and receivers receive and ack, as fast as they can. Then the server gets SIGKILL at a
-random moment. Either it starts again with its files, or its replica becomes the master, whose replication stream has
-stood still for a random time. An item is lost when its offer was confirmed, nobody has tried to ack it, and it is
-nowhere. It is there again when its ack was confirmed. SIGKILL is no power cut: what the server has written is with the
-kernel, which lives.
+random moment. Either it starts again with its files, or its replica becomes the master, after its replication stream
+was stopped for a random time. An item is lost if its offer was confirmed, nobody has tried to ack it, and it is
+nowhere. It has come back if it is there although its ack was confirmed. SIGKILL is not a power cut: the kernel still
+has everything that the server has written.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = ["SETTINGS", "Measured", "Setting", "measured", "table"]
 
 @attrs.frozen(kw_only=True)
 class Setting:
-    """How durable a server is, and what its clients wait for."""
+    """The durability of a server, and the confirmations its clients wait for."""
 
     name: str
     config: Mapping[str, str]
@@ -85,14 +85,14 @@ SETTINGS = {
 
 @attrs.define
 class Measured:
-    """What some kills have done."""
+    """The results of some kills."""
 
     setting: Setting
     kills: int = 0
     confirmed: int = 0
     lost: int = 0
     again: int = 0
-    #: Kills after which something confirmed was not true.
+    #: Kills after which a confirmed call was not in effect.
     harmful: int = 0
 
 
@@ -106,7 +106,7 @@ def table(found: list[Measured]) -> list[str]:
 
 
 class _Stream:
-    """The way of a replication stream, which can stand still."""
+    """A replication stream that can be stopped."""
 
     def __init__(self, port: Callable[[], int]) -> None:
         self._port = port
@@ -264,7 +264,7 @@ def _round(pair: _Pair, history: History, number: int, rng: random.Random) -> No
 
 
 class _Place(World):
-    """Only to look where the items of a server are."""
+    """A view of the places of a server's items."""
 
     def __init__(self, admin: Any) -> None:
         self.admins = [admin]

@@ -1,7 +1,7 @@
 """Makes random histories that are right. The seed decides everything.
 
-They come from the model: a clock that goes on, some processes, and steps at random whose outcomes are those of
-the model at that moment. Answers are lost now and then. So a checker that refuses one of them is wrong.
+They come from the model: a running clock, some processes, and random steps with the outcomes of the model at that
+moment. Answers are sometimes lost. So a checker that refuses one of them is wrong.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ class _World:
 
 
 def right(seed: int, steps: int = 300) -> Lines:
-    """A history that the queue may have."""
+    """A history that the model allows."""
     return _World(seed, steps).lines
 
 

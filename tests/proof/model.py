@@ -55,7 +55,7 @@ class Step(NamedTuple):
 
 
 class Guard(enum.Enum):
-    """What has to hold beside the place. A lease is held by its own receipt, until its deadline."""
+    """A condition in addition to the place. A lease is held by its own receipt, until its deadline."""
 
     ALWAYS = ""
     OVER = "its time has come"
@@ -72,7 +72,7 @@ OVER = Guard.OVER
 
 
 class Row(NamedTuple):
-    """From these places the step has this outcome, and leads to ``to`` (None: nothing changes)."""
+    """From these places, the step has this outcome and leads to ``to`` (None: nothing changes)."""
 
     f: str
     outcome: str
@@ -90,7 +90,7 @@ ROWS = [
     Row("offer", "offered", (_P.SETTLED,), _P.WAITING, Guard.WITHDRAWN),
     Row("offer", "kept", (_P.WAITING, _P.READY, _P.LEASED, _P.DEAD), None),
     Row("offer", "kept", (_P.SETTLED,), None, Guard.DONE),
-    # Steps that nobody calls: any client that moves due items makes them, Redisson too.
+    # Steps without a call: any client that moves due items makes them, including Redisson.
     Row("move", "moved", (_P.WAITING,), _P.READY, OVER),
     Row("move", "moved", (_P.LEASED,), _P.READY, OVER),
     Row("move", "moved", (_P.VOID,), _P.SETTLED, OVER),
@@ -126,7 +126,7 @@ ROWS = [
     Row("reschedule", "unknown", (_P.ABSENT, _P.SETTLED, _P.VOID), None),
     # A fault that takes data with it.
     Row("vanish", "gone", _ANYWHERE, _P.SETTLED),
-    # Where somebody finds it who looks at the whole queue.
+    # The place in which a look at the whole queue finds it.
     Row("look", "waiting", (_P.WAITING,), None),
     Row("look", "ready", (_P.READY,), None),
     Row("look", "leased", _HELD, None),
@@ -156,7 +156,7 @@ _SETTLES = {"take": "taken", "ack": "acked", "vanish": "vanished"}
 
 
 def after(item: Item, step: Step, low: int, high: int) -> Iterator[tuple[Item, int]]:
-    """Each state to which the step may lead at a time from ``low`` to ``high``, and from which time on.
+    """Each state to which the step may lead at a time from ``low`` to ``high``, and the time from which it does.
 
     None where the step cannot have this outcome. Due items and ended leases may have moved before it.
     """
@@ -180,7 +180,7 @@ def rested(item: Item, low: int, high: int) -> Iterator[tuple[Item, int]]:
 
 
 def _when(guard: Guard, item: Item, step: Step, low: int, high: int) -> int | None:
-    """From when on the guard lets the step pass; None when it does not."""
+    """The time from which the guard allows the step. None if it does not."""
     if guard is Guard.ALWAYS:
         return low
     if guard is Guard.HELD or guard is Guard.AT_ONCE:

@@ -1,6 +1,6 @@
-"""Reads a history into what happened to each item: steps of the model, each between two moments.
+"""Turns a history into the steps of each item in the model, each between two moments.
 
-A batch is one step of each of its items. A step that nobody knows about has no end; it may have been made or not.
+A batch is one step for each of its items. A step whose outcome is unknown has no end: it may have been made or not.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ __all__ = ["NEVER", "Excuse", "Happened", "Operation", "happened"]
 
 #: Later than everything: the end of a step without an answer.
 NEVER = 1 << 62
-# A clock that differs from two looks by more than this, in us, was set.
+# A clock that changes by more than this between two readings, in us, was set.
 _SET_US = 250_000
-# What the clocks of two machines, or of a process and the kernel, drift apart between two looks.
+# The drift of two clocks between two readings.
 _DRIFT_US = 500
 
 
@@ -52,16 +52,16 @@ class Excuse:
 
 @attrs.define
 class Happened:
-    """What a history tells."""
+    """The contents of a history."""
 
     #: By queue, then by item.
     queues: dict[str, dict[str, list[Operation]]] = attrs.field(factory=lambda: defaultdict(lambda: defaultdict(list)))
     excuses: list[Excuse] = attrs.field(factory=list)
-    #: By queue: how many items calls had in hand that nobody knows about.
+    #: By queue: the number of items in calls with unknown outcomes.
     in_hand: dict[str, int] = attrs.field(factory=lambda: defaultdict(int))
-    #: Queues that somebody looked at in the end.
+    #: Queues that were looked at in the end.
     looked: dict[str, Operation] = attrs.field(factory=dict)
-    #: Items that somebody found in two places, by queue.
+    #: By queue: items found in two places.
     torn: dict[str, list[str]] = attrs.field(factory=lambda: defaultdict(list))
     redrives: dict[str, list[Operation]] = attrs.field(factory=lambda: defaultdict(list))
     #: Leases that their receivers renew in the background.

@@ -1,4 +1,4 @@
-"""What is promised beside the order of an item's own steps: the order of items, and that nothing is late."""
+"""Promises beyond the order of an item's own steps: the order of items, and that nothing is late."""
 
 from __future__ import annotations
 

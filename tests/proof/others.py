@@ -1,4 +1,4 @@
-"""Kills of a server beside other task queues and Redisson, as the benchmarks start them: what comes of their jobs.
+"""Kills of a server under other task queues and Redisson, as the benchmarks start them: the fate of their jobs.
 
 A producer enqueues, half of the jobs half a second ahead, and a worker handles them, as fast as both can. Again and
 again the server gets SIGKILL at a random moment, and starts again with its files. At the end the worker is stopped and
@@ -35,7 +35,7 @@ OTHERS = {
     if each.module in ("on_redisson_dq", "on_redisson", "on_celery", "on_rq", "on_bullmq", "on_asynq")
 }
 
-# Numbers that stand for nothing else among the bytes of a job.
+# Numbers that do not otherwise occur in the bytes of a job.
 _FIRST = 700_000_000
 _NUMBER = re.compile(rb"7\d{8}(?!\d)")
 # So many jobs may be ahead of the worker, for so many seconds.
@@ -47,7 +47,7 @@ _BACK, _QUIET, _OVER = 10.0, 20.0, 75.0
 
 @attrs.frozen(kw_only=True)
 class Aftermath:
-    """What some kills have done to the jobs of one peer."""
+    """The fate of one peer's jobs after some kills."""
 
     name: str
     versions: str
@@ -182,7 +182,7 @@ class _Enqueuing:
                         self.confirmed.add(number)
                         self._wait()
             except PeerFailed:
-                # It gave up, and that job is not confirmed.
+                # The call gave up, and its job is not confirmed.
                 self._ends.wait(0.05)
 
     def _wait(self) -> None:

@@ -1,4 +1,4 @@
-"""Plants one defect in a history that is right. A checker that does not find it is blind."""
+"""Plants a defect in a right history. A checker that does not find it is broken."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["PLANTS", "planted"]
 
 
 def planted(kind: str, seed: int, steps: int = 300) -> Lines:
-    """One with a defect of this kind."""
+    """A history with a defect of this kind."""
     rng = random.Random(f"{kind}-{seed}")
     for attempt in range(100):
         lines = right(1000 * seed + attempt, steps)

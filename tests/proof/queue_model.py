@@ -13,11 +13,11 @@ from tests.proof.model import ABSENT, Item, Place, Step, after, rested
 
 __all__ = ["LIMIT", "MOST_RECEIPTS", "TICK_US", "Call", "State", "beginning", "calls", "now_of"]
 
-#: A tick of the clock. Each visibility timeout and each delay is as long.
+#: A tick of the clock, and the length of each visibility timeout and delay.
 TICK_US = 1_000_000
-#: A value that was delivered so often becomes a dead letter.
+#: A value becomes a dead letter after this many deliveries.
 LIMIT = 2
-#: So often each item is received at most: a dead letter begins again.
+#: The most receives of an item, because a redriven dead letter begins again.
 MOST_RECEIPTS = 3
 _START_US = 1_700_000_000_000_000
 _HELD = (Place.LEASED, Place.VOID)
@@ -68,7 +68,7 @@ def now_of(state: State) -> int:
 
 
 def calls(state: State) -> Iterator[Call]:
-    """Every call that some client may make now, also with a receipt that is over, and those sent twice."""
+    """Every call that a client may make now, including those with an ended receipt, and repeated ones."""
     now = now_of(state)
     yield from _offers(state, now)
     yield Call("move", 0, "", None, _after_move(state, now))

@@ -1,4 +1,4 @@
-"""Handles that write what is asked of them into a history, of both flavours.
+"""Handles of both flavours that write their calls into a history.
 
 ``Recorded(handle, history, "orders")`` has the calls of the handle. Those that the format knows are noted before they
 are sent and when they have ended. What they return is recorded too: a delivery with its ``ack``, an item with its
@@ -61,7 +61,7 @@ class Recorded:
         return [self._inner.value, self._inner.id]
 
     def renewed(self) -> None:
-        """Writes down where the renewals in the background have moved the deadline to."""
+        """Records the deadline that background renewals have set."""
         deadline = epoch_ms(self._inner.deadline)
         if self._noted is not None and deadline != self._noted:
             call = self._history.invoke("renewal", "extend", self._queue, [self.name_and_lease], at=self._since)
@@ -139,7 +139,7 @@ class _Recording:
         return [each.name_and_lease for each in deliveries], {"delay": 1000 * _seconds(delay)}
 
     def _told(self, call: Call, f: str, asked: Any, options: dict[str, Any], result: Any) -> Any:
-        """Writes the answer down, and returns it to the caller."""
+        """Records the answer, and returns it to the caller."""
         handle = self._handle
         if f == "offer":
             if self._name == "offer":
@@ -173,7 +173,7 @@ class _Recording:
 
 
 def ended(call: Call, error: BaseException, *, single: bool = True) -> None:
-    """Writes down that a call has raised: whether nothing was done, or nobody knows."""
+    """Records that a call has raised: nothing was done, or the outcome is unknown."""
     is_ours = isinstance(error, RedissonDQError) and not getattr(error, "maybe_done", False)
     # Of several batches an earlier one may be in.
     if is_ours and single and type(error).__name__ != "ClosedError":

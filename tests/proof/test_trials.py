@@ -1,4 +1,4 @@
-"""The trials find nothing in the library as it is, and each safeguard that they are for is where it is said to be."""
+"""The trials find nothing in the library as it is, and the line of each safeguard exists."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Walks through all orders of the real scripts: few items, few ticks of the clock, every call at every moment.
 
-Each script is atomic, so clients that run at the same time do nothing but interleave scripts. From each state every
-call is made that some client may make (``queue_model.py``). The scripts are those of the library, in a real Redis. Only
-their ``TIME`` is a number here. After each call its answer and the place of each item have to be those of the model.
-States that are equal in Redis and in the model are walked from once.
+Each script is atomic, so concurrent clients only interleave scripts. From each state, every call is made that a client
+may make (``queue_model.py``). The scripts are those of the library, in a real Redis; only their ``TIME`` is a number
+here. After each call, its answer and the place of each item must be those of the model. The walk continues only once
+from states that are equal in Redis and in the model.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _Content = list[Any]
 
 
 class Difference(AssertionError):
-    """The scripts do not do what the model does."""
+    """The scripts differ from the model."""
 
 
 class _Reached(NamedTuple):

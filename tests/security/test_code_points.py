@@ -1,4 +1,4 @@
-"""Characters that nobody sees: a text with one looks like no other text."""
+"""Invisible characters: a text that contains one can be told from any other text."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def root(servers: Callable[[str], EmbeddedServer], admin: redis.Redis) -> Iterat
 
 
 def refused(admin: redis.Redis) -> list[Any]:
-    """What was refused, but for the name of the library, which Redis before 7.2 does not know."""
+    """The refused commands, except the library's name, which Redis before 7.2 does not know."""
     rows: Any = admin.execute_command("ACL", "LOG")
     return list(rows)
 

@@ -1,4 +1,4 @@
-"""What tests of ``redisson_dq.testing`` start from: a test's clock, and a client that follows it."""
+"""Fixtures of the tests of ``redisson_dq.testing``: a test's clock, and a client that follows it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two times that one contract is played in: that of a test's clock, where a tick is a day, and the real one."""
+"""The two times in which a contract is played: that of a test's clock, where a tick is a day, and real time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 class Time:
-    """What a contract may ask of its time."""
+    """The operations that a contract needs of its time."""
 
     #: The unit of all delays.
     tick: timedelta

@@ -1,4 +1,4 @@
-"""Waits with a time end, in whatever moment the machine holds the process up for longer than that time."""
+"""Waits with a timeout end, even if the machine suspends the process for longer at any moment."""
 
 from __future__ import annotations
 

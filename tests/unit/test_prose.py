@@ -1,4 +1,4 @@
-"""No page is too long to be read, and all of them together are not either."""
+"""Limits of the length of each page, and of all pages together."""
 
 from __future__ import annotations
 

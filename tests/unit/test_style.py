@@ -1,4 +1,4 @@
-"""What no linter checks of the sources: one word for a caught error, one form of sections, one rule for underscores."""
+"""Rules that no linter checks: one word for a caught error, one form of sections, one rule for underscores."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_sections_have_one_form() -> None:
 
 
 def names_at_the_top(tree: ast.Module) -> set[str]:
-    """What a module defines for others to use: functions, classes and values, but for type variables and the logger."""
+    """The public definitions of a module: functions, classes and values, except type variables and the logger."""
     found = set()
     for node in tree.body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):

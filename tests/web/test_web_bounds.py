@@ -1,4 +1,4 @@
-"""A page of one item asks Redis for no more than it shows, and looks for no longer than a reader waits."""
+"""A page of one item reads no more from Redis than it shows, and searches no longer than a reader waits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A user of a part of the queues: no page, JSON or stream has the name of another queue, whatever is wrong with it."""
+"""A user with rights on some queues: no page, JSON or stream names another queue, whatever is wrong with it."""
 
 from __future__ import annotations
 

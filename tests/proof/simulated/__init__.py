@@ -1,4 +1,4 @@
-"""A world that a seed decides: the library's asyncio flavour as it ships, and a real Redis, in a time that is counted.
+"""A world determined by a seed: the library's asyncio flavour as it ships, and a real Redis, in simulated time.
 
 - ``loop``: an event loop whose time jumps to the next event, with connections that are numbers and delays
 - ``server``: a real Redis, whose clock and chance are given to it, one command at a time
@@ -6,5 +6,5 @@
 - ``world``: plays the steps, writes the history, and has it judged
 - ``search``: many seeds, each in a process of its own; a failing one is reduced to a few steps
 
-Nothing here knows what the queue promises. ``tests/proof/checker.py`` does.
+This folder knows nothing about the promises of the queue. ``tests/proof/checker.py`` does.
 """

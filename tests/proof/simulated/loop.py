@@ -13,21 +13,21 @@ __all__ = ["Host", "Line", "Loop", "Net", "StandsStillError"]
 # The network of the client that a task or a callback belongs to.
 _net: contextvars.ContextVar[Net | None] = contextvars.ContextVar("net", default=None)
 
-# So many rounds of the loop at one moment are no progress.
+# More rounds of the loop than this at one moment mean that there is no progress.
 _ROUNDS = 200_000
 _LATENCY = (0.000_05, 0.002)
 # Seconds between two arrivals on a connection: the loop has no order for those at one moment.
 _ORDER = 0.000_002
-# A client that has waited for so many seconds may give a connection up, and what comes on it then.
+# After this many seconds of waiting, a client may give up a connection and its replies.
 _PATIENCE = 1.0
 
 
 class StandsStillError(AssertionError):
-    """Nothing will ever happen any more, or too much happens at one moment."""
+    """Nothing will happen any more, or too much happens at one moment."""
 
 
 class _Selector:
-    """Lets time pass in the place of a selector."""
+    """Lets time pass, in place of a selector."""
 
     def __init__(self, loop: Loop) -> None:
         self._loop = loop
@@ -60,7 +60,7 @@ class Host(Protocol):
 
 
 class Loop(asyncio.BaseEventLoop):
-    """All that runs in a world. It knows neither threads nor sockets."""
+    """The event loop of a world, without threads and sockets."""
 
     def __init__(self, host: Host) -> None:
         super().__init__()
@@ -118,7 +118,7 @@ def _unless_dead(handle: _H, context: contextvars.Context | None) -> _H:
 
 
 class Net:
-    """What is between one client and the server."""
+    """The network between a client and the server."""
 
     def __init__(self, loop: Loop, name: str, rng: random.Random) -> None:
         self.loop, self.name, self.rng = loop, name, rng

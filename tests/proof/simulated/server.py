@@ -1,10 +1,10 @@
-"""A real Redis in a time that is counted: it gets one command at a time, and each at a moment of the world.
+"""A real Redis in simulated time: it gets one command at a time, each at a moment of the world.
 
-Redis runs one command after the other. So a world decides all of it by the order in which commands arrive, and by what
-Redis takes for the time and for chance (``shim.c``). Blocking commands, messages, invalidations and scripts are Redis's
-own. After each command two PINGs of another connection show that all of its effects have been written to all sockets.
+Redis runs one command after the other. So a world determines everything by the order of commands, and by the time and
+the random numbers that Redis gets (``shim.c``). Blocking commands, messages, invalidations and scripts are Redis's own.
+After each command two PINGs of another connection show that all of its effects have been written to all sockets.
 
-A power cut leaves of the append-only file what it had at some moment; so does the replica that takes over.
+A power cut leaves the append-only file as it was at some moment, and so does a takeover by a replica.
 """
 
 from __future__ import annotations

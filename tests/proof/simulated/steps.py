@@ -1,4 +1,4 @@
-"""What happens in a world: calls and faults, chosen by its seed. A list of them is all that a test has to keep."""
+"""The events of a world: calls and faults, chosen by its seed. A test only has to keep a list of them."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ _AFTER = 900.0
 
 @attrs.frozen
 class Outcome:
-    """What has come of a plan. ``digest`` is that of its history and of every byte between clients and server."""
+    """The outcome of a plan. ``digest`` covers its history and every byte between clients and server."""
 
     digest: str
     findings: tuple[str, ...]
@@ -350,7 +350,7 @@ class _World:
             self.server.cut_power(seconds, since)
 
     async def _drained(self) -> None:
-        """Consumes all that comes, with a client that meets no fault."""
+        """Consumes everything, with a client that meets no fault."""
         client = _Client(self, self.plan.clients)
         ends = self.loop.time() + _AFTER
         while self.loop.time() < ends and not self._is_empty():
@@ -399,7 +399,7 @@ def _decided(seed: int, loop: Loop, server: Redis) -> None:
 
 def played(plan: Plan, shim: Path, kept: Path | None = None) -> Outcome:
     """Plays a plan. Changes this process for good, so each world has one of its own (``search.py``)."""
-    # When garbage is found depends on everything that the process has done before.
+    # The time of garbage collection depends on everything that the process has done before.
     gc.disable()
     folder = Path(tempfile.mkdtemp(prefix="world-", dir=shim.parent))
     world = _World(plan, folder, shim)

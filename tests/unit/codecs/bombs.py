@@ -1,4 +1,4 @@
-"""Values of a few bytes that would take much memory: every codec, every kind of small element.
+"""Small byte strings that would become large in memory: every codec, every kind of small element.
 
 ``python -m tests.unit.codecs.bombs FILE`` reads the bombs of a file. It prints for each how many bytes its memory has
 grown by. It makes none itself, as that takes memory too.
@@ -185,7 +185,7 @@ def bomb(codec: str, element: str, shape: str) -> bytes | None:
 
 
 def _peak() -> int:
-    """The most memory that the process has had since the last call."""
+    """The peak memory of the process since the last call."""
     found = Path("/proc/self/status").read_text("ascii")
     Path("/proc/self/clear_refs").write_text("5", "ascii")
     return 1024 * int(next(line.split()[1] for line in found.splitlines() if line.startswith("VmHWM")))

@@ -1,7 +1,7 @@
-"""Bytes that were made to take long: families of them, each with one of every size.
+"""Bytes crafted to take long: families with a member of every size.
 
-A family is a codec and a function of the size. What it makes may be a value or none: only the work to find that out
-counts. Twice the bytes may take twice the work, and no more.
+A family is a codec and a function of the size. Its bytes may be valid or not: only the work to find out counts. Twice
+the bytes may take at most twice the work.
 """
 
 from __future__ import annotations

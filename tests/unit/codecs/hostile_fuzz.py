@@ -1,7 +1,7 @@
 """Looks for bytes that take long: ``python -m tests.unit.codecs.hostile_fuzz --seconds 600``.
 
-It takes what Java wrote, and repeats a part of it very often. What takes more than its length pays for is printed, and
-the command ends with 1. The same seed tries the same bytes.
+It takes bytes that Java wrote, and repeats a part of them very often. Bytes whose work grows faster than their length
+are printed, and the command ends with 1. The same seed tries the same bytes.
 """
 
 from __future__ import annotations

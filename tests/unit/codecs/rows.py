@@ -1,4 +1,4 @@
-"""Many rows in one test: a test of its own for each of 20,000 takes longer than what it checks."""
+"""Many rows in one test, because 20,000 separate tests take longer than their checks."""
 
 from __future__ import annotations
 

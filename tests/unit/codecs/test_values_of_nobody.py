@@ -1,4 +1,4 @@
-"""Values that Python could make and no Java program holds: refused when they are made, or when they are written."""
+"""Values that Python could make but no Java program can have: refused when they are made, or when they are written."""
 
 from __future__ import annotations
 

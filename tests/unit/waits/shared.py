@@ -1,4 +1,4 @@
-"""Several lines at two lookouts, each of another node, over a Redis that is a few fields.
+"""Several lines at two lookouts of different nodes, over a Redis that consists of a few fields.
 
 The receivers, and their shared pumps are the real ones. :class:`World` takes the place of the lookouts,
 the clerks and Redis: it carries out one step of theirs at a time. Rounds begin and stand still, connections are cut,
@@ -234,7 +234,7 @@ class World:
     # -- what may happen ---------------------------------------------------------------------------------------------
 
     def events(self) -> Iterator[Event]:
-        """All that may happen now."""
+        """The events that may happen now."""
         yield from self.own_events()
         for name in self.names:
             yield "push", name

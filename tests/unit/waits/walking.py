@@ -1,4 +1,4 @@
-"""What the walks of this folder share."""
+"""The common parts of this folder's walks."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ __all__ = ["Broken"]
 
 
 class Broken(AssertionError):
-    """A promise does not hold."""
+    """A promise is broken."""

@@ -32,7 +32,7 @@ def handler(concurrency: int = 1, batch: int | None = None) -> Handler:
 
 
 class Surroundings:
-    """A queue with handlers, whose values come as they like, and handlings that end as they like."""
+    """A queue with handlers, whose values arrive, and whose handlings end, in any order."""
 
     def __init__(self, *handlers: Handler, total: int | None = None, most: int = 4) -> None:
         self.handlers = handlers

@@ -1,4 +1,4 @@
-"""Walks a table of decisions through everything that its surroundings can do.
+"""Walks a decision table through everything that its surroundings can do.
 
 A scenario is a table with a model of its surroundings: the currently possible moves, and the conditions that must hold
 after each of them. Two ways to one situation are walked on once, so the walk has an end. It covers every sequence of
