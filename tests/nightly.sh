@@ -78,7 +78,7 @@ part "newest versions" python -m tests.newest
 part "vectors of each Redisson" python -m tests.vector_files --check
 have go || install_packages "Go, whose porcupine judges histories again" apt="golang-go" dnf="golang" apk="go" brew="go"
 have cc || install_packages "a C compiler, for the clock of simulated worlds" apt="gcc libc6-dev" dnf="gcc" apk="gcc musl-dev"
-part "proof" python -m tests.proof all --worlds 500 --kills "${REDISSON_DQ_KILLS:-1000}" --histories 1000 --operations 1000000
+part "proof" python -m tests.proof all --long --kills "${REDISSON_DQ_KILLS:-1000}"
 part "tests that wait long" python -m pytest -q -m nightly --ignore=tests/proof
 part "broken lines that a test has to notice" python -m tests.mutations
 part "longer searches" python -m pytest -q --hypothesis-profile=nightly tests/unit tests/testing/test_strangers.py

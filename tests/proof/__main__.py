@@ -23,7 +23,7 @@ import attrs
 
 from tests.proof.ablations import ABLATIONS, FOUND, ablated, table
 from tests.proof.checker import check
-from tests.proof.everything import Extent, everything
+from tests.proof.everything import LONG, Extent, everything
 from tests.proof.everything import table as parts_table
 from tests.proof.kills import SETTINGS, measured
 from tests.proof.kills import table as kills_table
@@ -65,15 +65,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     worlds.set_defaults(run=_world)
     ablating.add_argument("--write", action="store_true", help="write the table into docs/model.md")
     whole = commands.add_parser("all", help="all of it, with fresh seeds, and all tests of this folder")
-    for name, count, help in (
-        ("histories", Extent().histories, "that are right, and of each planted defect"),
-        ("operations", Extent().operations, "of one long history"),
-        ("worlds", Extent().worlds, "seeds of simulated worlds, each played twice"),
-        ("times", Extent().times, "how often one more seed is played"),
-        ("kills", Extent().kills, "of each durability"),
+    whole.add_argument("--long", action="store_true", help="as much as a night tries, where no other option says less")
+    for name, help in (
+        ("histories", "that are right, and of each planted defect"),
+        ("operations", "of one long history"),
+        ("worlds", "seeds of simulated worlds, each played twice"),
+        ("times", "how often one more seed is played"),
+        ("kills", "of each durability"),
     ):
-        whole.add_argument(f"--{name}", type=int, default=count, help=f"{help} ({count:,})")
-    whole.add_argument("--walks", nargs="+", default=list(Extent().walks), help="items x ticks of every order")
+        whole.add_argument(f"--{name}", type=int, help=f"{help} ({getattr(Extent(), name):,})")
+    whole.add_argument("--walks", nargs="+", help="items x ticks of every order")
     whole.set_defaults(run=_all)
     beside = commands.add_parser("others", help="the same kills beside other task queues, in environments of their own")
     beside.add_argument("name", nargs="*", help=", ".join(OTHERS))
@@ -167,8 +168,9 @@ def _kills(options: argparse.Namespace) -> int:
 
 
 def _all(options: argparse.Namespace) -> int:
-    names = [each.name for each in attrs.fields(Extent) if each.name != "walks"]
-    sizes = Extent(walks=tuple(options.walks), **{name: getattr(options, name) for name in names})
+    given = {each.name: getattr(options, each.name) for each in attrs.fields(Extent)}
+    given = {name: tuple(size) if name == "walks" else size for name, size in given.items() if size is not None}
+    sizes = attrs.evolve(LONG if options.long else Extent(), **given)
     print(f"seed {options.seed}", *parts_table([]), sep="\n", flush=True)
     rows = []
     for row in everything(sizes, options.seed):

@@ -26,6 +26,25 @@ _SCRIPTS = "redisson_dq/scripts"
 FOUND = 3
 # Seconds, far more than a trial takes on a quiet machine.
 _PATIENCE = 240
+# How a line with a finding begins.
+_KINDS = tuple(
+    f"{kind}:"
+    for kind in [
+        "walk",
+        "lost",
+        "twice",
+        "early",
+        "overlap",
+        "stale",
+        "outcome",
+        "late",
+        "renewal",
+        "stuck",
+        "limit",
+        "rate",
+        "order",
+    ]
+)
 
 
 @attrs.frozen
@@ -50,8 +69,7 @@ class Betrayed:
     def told(self) -> str:
         """The finding in one line."""
         lines = [line.strip() for line in self.finding.splitlines() if line.strip()]
-        kinds = ("walk:", "lost:", "twice:", "early:", "overlap:", "stale:", "outcome:", "late:", "renewal:", "stuck:")
-        found = next((line for line in lines if line.startswith(kinds)), lines[0] if lines else "NOT FOUND")
+        found = next((line for line in lines if line.startswith(_KINDS)), lines[0] if lines else "NOT FOUND")
         found = re.sub(r"(item:\S+ of \S+: )|(?<=\w)--+", "", found)
         if found.startswith("walk: "):
             way, _, rest = found.removeprefix("walk: ").partition(": ")
@@ -165,6 +183,27 @@ ABLATIONS = [
         "  return nil\n",
         "  error('bad data format')\n",
         "foreign",
+    ),
+    Ablation(
+        "A key has its slots, and no more",
+        f"{_SCRIPTS}/admit.lua",
+        "if first and not returns or slots.taken(limit, now_ms) >= limit.slots then",
+        "if first and not returns then",
+        "keys",
+    ),
+    Ablation(
+        "A value waits behind those of its key that are parked",
+        f"{_SCRIPTS}/admit.lua",
+        "if first and not returns or slots.taken(limit, now_ms) >= limit.slots then",
+        "if slots.taken(limit, now_ms) >= limit.slots then",
+        "keys",
+    ),
+    Ablation(
+        "Each value of a key takes a token",
+        f"{_SCRIPTS}/admit.lua",
+        "buckets.write(limit, bucket.from, bucket.level - 1, bucket.booked, now_us)",
+        "buckets.write(limit, bucket.from, bucket.level, bucket.booked, now_us)",
+        "keys",
     ),
 ]
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import attrs
 
+from tests.proof.bounds import broken_bounds
 from tests.proof.history import read
 from tests.proof.linear import order_of
 from tests.proof.model import Step
@@ -89,6 +90,9 @@ def judged(parts: Iterable[Happened], *, ordered: Sequence[str] = (), within: fl
             report.findings += [Finding("torn", queue, item, "it is in two places") for item in found.torn[queue]]
             if queue in ordered:
                 report.findings += [Finding("order", queue, item, text) for item, text in out_of_order(items)]
+        # They tell of all items, whichever part this is of.
+        if found.part[0] == 0:
+            report.findings += [Finding(*each) for each in broken_bounds(found)]
     for queue, missing in lost.items():
         if len(missing) > found.in_hand[queue]:
             report.findings += missing
@@ -105,11 +109,11 @@ def _finding(
     if is_right:
         slow = None if within is None else late(operations, within, found.renewed)
         return slow and Finding(slow[0], queue, item, slow[1], _steps_of(operations, operations))
+    kind, text = _named(operations, by_clock=not found.is_set)
     why = [each for each in found.excuses if _covers(each, operations)]
-    if _is_excused(operations, why, by_clock=not found.is_set):
+    if not _is_never(kind, operations, found) and _is_excused(operations, why, by_clock=not found.is_set):
         report.excused["by a fault"] += 1
         return None
-    kind, text = _named(operations, by_clock=not found.is_set)
     return Finding(kind, queue, item, text, _steps_of(operations, beginning))
 
 
@@ -150,6 +154,12 @@ def _named(operations: Sequence[Operation], *, by_clock: bool) -> tuple[str, str
     return (
         ("twice", f"it was taken {taken} times") if taken > 1 else ("impossible", "no order of its steps explains it")
     )
+
+
+def _is_never(kind: str, operations: Sequence[Operation], found: Happened) -> bool:
+    """Whether no fault explains it: a value out of nowhere, or one that came before its only time."""
+    timed = [op.steps[0].f for op in operations if op.steps[0].f in ("offer", "reschedule")]
+    return kind == "strange" or (kind == "early" and timed == ["offer"] and not found.is_set)
 
 
 def _is_excused(operations: Sequence[Operation], why: Sequence[Excuse], *, by_clock: bool) -> bool:

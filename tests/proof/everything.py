@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 import sys
 import tempfile
@@ -19,12 +20,13 @@ from tests.proof.checker import judged
 from tests.proof.crossing import crossed
 from tests.proof.kills import SETTINGS, measured
 from tests.proof.making import ORDERED, Lines, long, right
+from tests.proof.making_bounds import with_bounds
 from tests.proof.operations import happened
 from tests.proof.planting import PLANTS, planted
 from tests.proof.trials import STAGED, trial
 from tests.proof.walking import Difference, Walk
 
-__all__ = ["Tried", "Extent", "everything", "table"]
+__all__ = ["LONG", "Tried", "Extent", "everything", "table"]
 
 # Operations of a history that is made.
 _STEPS = 150
@@ -35,16 +37,22 @@ class Extent:
     """The amount of trials. The defaults take about ten minutes on a quiet machine."""
 
     #: Right histories, and of each planted defect.
-    histories: int = 100
+    histories: int = 50
     #: Of one long history.
-    operations: int = 100_000
+    operations: int = 50_000
     #: Seeds of simulated worlds, each played twice; and how often one more seed is played.
-    worlds: int = 25
-    times: int = 100
+    worlds: int = 15
+    times: int = 25
     #: Of each durability.
-    kills: int = 10
+    kills: int = 5
     #: "3x2": three items, two ticks of the clock.
-    walks: tuple[str, ...] = ("1x4", "2x2", "3x2")
+    walks: tuple[str, ...] = ("1x3", "2x2")
+
+
+#: What a night tries.
+LONG = Extent(
+    histories=1000, operations=1_000_000, worlds=500, times=100, kills=1000, walks=("1x4", "2x2", "3x2", "2x3")
+)
 
 
 @attrs.frozen
@@ -100,8 +108,14 @@ def _parts(sizes: Extent, seed: int) -> Iterator[tuple[str, _Trying]]:
 
 
 def _right(numbers: range) -> tuple[str, list[str]]:
-    refused = [f"right({number}, {_STEPS}) is refused" for number in numbers if _finds(right(number, _STEPS))]
+    refused = [f"{number}: a right history is refused" for number in numbers if _finds(_bounded(number))]
     return f"{len(numbers) - len(refused)} of {len(numbers)} accepted", refused
+
+
+def _bounded(number: int) -> Lines:
+    lines = right(number, _STEPS)
+    with_bounds(lines, random.Random(number))
+    return lines
 
 
 def _planted(kind: str, numbers: range) -> tuple[str, list[str]]:

@@ -32,6 +32,9 @@ an operation is what the recorder took for the server's clock then, epoch us, or
 ``look``        null: everything that the queue has, after the last call      ``{item: [place, ...]}``
 ==============  ============================================================  =========================================
 
+The lines of a call may say which bounds it was under: ``capacity`` of an ``offer``; ``limit`` (slots of a key) and
+``rate`` (``[tokens, per ms, most at once]``) of a ``receive``, whose ``ok`` has ``keys``, one of each item.
+
 Due times, deadlines and ``since`` are epoch ms of the server's clock. Outcomes are those of ``OfferOutcome``,
 ``SettleOutcome`` and ``Outcome``. A place is ``waiting``, ``ready``, ``leased`` or ``dead``. An ``info`` of a ``take``
 has the items that it is known to have had, or ``most`` where only their number is known.

@@ -16,7 +16,7 @@ import attrs
 
 from tests.proof.model import Step
 
-__all__ = ["NEVER", "Excuse", "Happened", "Operation", "happened"]
+__all__ = ["NEVER", "Admission", "Excuse", "Happened", "Operation", "happened"]
 
 #: Later than everything: the end of a step without an answer.
 NEVER = 1 << 62
@@ -50,6 +50,18 @@ class Excuse:
     why: str
 
 
+@attrs.frozen(kw_only=True)
+class Admission:
+    """A lease under a limit or a rate (tokens, us, most) of its key. Times are us of the server's clock."""
+
+    item: str
+    lease: str
+    since: int
+    deadline: int
+    limit: int
+    rate: tuple[int, float, int] | None
+
+
 @attrs.define
 class Happened:
     """The contents of a history."""
@@ -66,6 +78,14 @@ class Happened:
     redrives: dict[str, list[Operation]] = attrs.field(factory=lambda: defaultdict(list))
     #: Leases that their receivers renew in the background.
     renewed: set[str] = attrs.field(factory=set)
+    #: By queue and key.
+    admitted: dict[tuple[str, str], list[Admission]] = attrs.field(factory=lambda: defaultdict(list))
+    #: By lease of those: when it may have been ended at the earliest, us of the server's clock.
+    let_go: dict[str, int] = attrs.field(factory=dict)
+    #: By queue, by item: for how many there was room when it was offered.
+    capacities: dict[str, dict[str, int]] = attrs.field(factory=lambda: defaultdict(dict))
+    #: Queues of which a receive had no answer.
+    unsure: set[str] = attrs.field(factory=set)
     operations: int = 0
     counts: dict[str, int] = attrs.field(factory=lambda: defaultdict(int))
     part: tuple[int, int] = (0, 1)
@@ -163,10 +183,13 @@ def _add(found: Happened, clock: _Clock, begin: dict[str, Any], end: dict[str, A
                     found.torn[queue].append(item)
         return
     if f == "redrive":
+        if is_known and end["value"] == 0:
+            return
         found.redrives[queue].append(Operation(began, ended, low, NEVER, (Step("redrive", "redriven"),), *made))
         return
     if f == "take" and not is_known:
         found.in_hand[queue] += end.get("most", 0)
+    _bound(found, begin, end, low)
     if begin.get("renew"):
         found.renewed.update(lease for _, lease, *_ in end["value"] or ())
     for item, steps, at in _steps(f, begin, end, is_known):
@@ -182,6 +205,28 @@ def _add(found: Happened, clock: _Clock, begin: dict[str, Any], end: dict[str, A
             # One script may have leased values for several callers, before the last of them has called.
             since = min(began, began - 1000 * (low - 1000 * at))
             items[item].append(Operation(since, ended, 1000 * at, min(high, 1000 * at + 999), steps, *made))
+
+
+def _bound(found: Happened, begin: dict[str, Any], end: dict[str, Any], low: int) -> None:
+    """Notes what bounds the call was under, and which leases it may have ended."""
+    queue, f = begin["queue"], begin["f"]
+    if f == "receive" and end["type"] != "ok":
+        found.unsure.add(queue)
+    for (item, lease, since, deadline), key in zip(end.get("value") or (), end.get("keys") or (), strict=False):
+        tokens, per, most = begin.get("rate") or (0, 0, 0)
+        rate = (tokens, 1000 * per, most) if tokens else None
+        limit = begin.get("limit") or 0
+        found.admitted[queue, key].append(
+            Admission(item=item, lease=lease, since=1000 * since, deadline=1000 * deadline, limit=limit, rate=rate)
+        )
+        found.let_go[lease] = NEVER
+    if f in ("ack", "nack", "reject"):
+        for _, lease in begin["value"]:
+            if lease in found.let_go:
+                found.let_go[lease] = min(low, found.let_go[lease])
+    if begin.get("capacity") is not None:
+        for item, _ in begin["value"]:
+            found.capacities[queue][item] = begin["capacity"]
 
 
 _TAKEN = (Step("take", "taken"),)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from tests.proof.making import AHEAD_US, MS, ORDERED, QUEUE, Lines, right
+from tests.proof.making_bounds import BOUNDS, with_bounds
 
 __all__ = ["PLANTS", "planted"]
 
@@ -201,6 +203,90 @@ def _wrong_order(lines: Lines, rng: random.Random) -> bool:
     return chosen is not None
 
 
+def _handed_out(lines: Lines, rng: random.Random, after: int, item: str) -> None:
+    """The item is delivered to one more process: taken, or leased and acked."""
+    if rng.random() < 0.5:
+        _more(lines, after, "take", 1, [item])
+        return
+    received = (after // 1000 + AHEAD_US) // 1000 + 1
+    row = [item, f"planted-{after}", received, received + 500]
+    _more(lines, after + MS, "receive", 1, [row])
+    _more(lines, after + 4 * MS, "ack", [row[:2]], ["acked"])
+
+
+def _after_cancelled(lines: Lines, rng: random.Random) -> bool:
+    """Another client is given what was CANCELLED, and ends it properly."""
+    found = [(end["time"], begin["value"][0]) for begin, end in _done(lines, "cancel") if end["value"] == ["cancelled"]]
+    chosen = _one_of(rng, found)
+    if chosen:
+        _handed_out(lines, rng, chosen[0] + rng.randint(0, 200 * MS), chosen[1])
+    return chosen is not None
+
+
+def _old_time(lines: Lines, rng: random.Random) -> bool:
+    """RESCHEDULED, and delivered at the time that it had before."""
+    offers = _offers(lines)
+    found = [
+        (offers[item][1]["time"], end["time"], item)
+        for _, end in _done(lines, "take")
+        for item in end["value"]
+        if item in offers and _only(lines, item, ("offer", "take")) and offers[item][1]["time"] + 3 * MS < end["time"]
+    ]
+    chosen = _one_of(rng, found)
+    if chosen:
+        offered, taken, item = chosen
+        until = (taken // 1000 + AHEAD_US) // 1000 + rng.randint(3, 300)
+        _more(lines, offered, "reschedule", [item], ["rescheduled", until], delay=until - offered / MS)
+    return chosen is not None
+
+
+def _acked_twice(lines: Lines, rng: random.Random) -> bool:
+    """A second ack with the same receipt answers that it was done."""
+    found = [(begin, end) for begin, end in _done(lines, "ack") if end["value"] == ["acked"]]
+    chosen = _one_of(rng, found)
+    if chosen:
+        begin, end = chosen
+        _more(lines, end["time"] + rng.randint(0, 5 * MS), "ack", [list(begin["value"][0])], ["acked"])
+    return chosen is not None
+
+
+def _other_queue(lines: Lines, rng: random.Random) -> bool:
+    """A value comes out of a queue that it was not offered to."""
+    found = [(end, item) for _, end in _done(lines, "take") for item in end["value"]]
+    chosen = _one_of(rng, found)
+    if chosen:
+        end, item = chosen
+        end["value"].remove(item)
+        _more(lines, end["time"], "take", 1, [item])
+        for line in lines[-2:]:
+            line["queue"] = ORDERED
+    return chosen is not None
+
+
+def _dead_again(lines: Lines, rng: random.Random) -> bool:
+    """A dead letter is delivered, and nobody has redriven any; or somebody tried, and there was none."""
+    (look,) = (end for _, end in _done(lines, "look"))
+    died = {
+        begin["value"][0][0]: (begin["time"], end["time"])
+        for begin, end in _done(lines, "reject")
+        if end["value"] == ["dead"]
+    }
+    redrives = [end["time"] for _, end in _done(lines, "redrive")]
+    found = [
+        (died[item][1], item)
+        for item, places in look["value"].items()
+        if places == ["dead"] and item in died and not any(at > died[item][0] for at in redrives)
+    ]
+    chosen = _one_of(rng, found)
+    if chosen:
+        died_at, item = chosen
+        if rng.random() < 0.5:
+            _more(lines, died_at + MS, "redrive", None, 0)
+        _handed_out(lines, rng, died_at + 3 * MS, item)
+        del look["value"][item]
+    return chosen is not None
+
+
 PLANTS: dict[str, Callable[[Lines, random.Random], bool]] = {
     "lost": _lost,
     "doubled": _doubled,
@@ -209,4 +295,10 @@ PLANTS: dict[str, Callable[[Lines, random.Random], bool]] = {
     "overlapping leases": _overlap,
     "stale receipt": _stale,
     "wrong order": _wrong_order,
+    "delivered after CANCELLED": _after_cancelled,
+    "delivered at the old time": _old_time,
+    "acked twice": _acked_twice,
+    "from another queue": _other_queue,
+    "dead letter without redrive": _dead_again,
+    **{bound: partial(with_bounds, broken=bound) for bound in BOUNDS},
 }

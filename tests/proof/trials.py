@@ -7,10 +7,12 @@ something once a safeguard was taken out, shows that the checker can say no (``a
 from __future__ import annotations
 
 import itertools
+import json
 import random
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 import redis
 
@@ -18,6 +20,7 @@ from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ClosedError, RedissonDQError
 from redisson_dq.wire.keys import QueueKeys
+from redisson_dq.worker import Limit, Rate, Succeeded
 from tests.conftest import PROGRAMS, eventually
 from tests.faults.gate import Gate
 from tests.faults.kit import FAULTS
@@ -25,14 +28,16 @@ from tests.faults.run import run
 from tests.faults.world import World
 from tests.flavours import AsyncioFlavour, Flavour
 from tests.proof.checker import Report, check
-from tests.proof.history import keep
-from tests.proof.recording import Recorded
+from tests.proof.history import Call, keep
+from tests.proof.recording import Recorded, epoch_ms
 from tests.proof.simulated.search import Worlds
 from tests.proof.simulated.steps import planned
 from tests.proof.walking import Difference, Walk
 
 __all__ = ["STAGED", "TRIALS", "Stage", "staged", "trial"]
 
+# Tokens a second of each customer.
+_TOKENS, _BURST = 12, 4
 # Seconds in which an item comes that is due. The client looks by itself every 30 s.
 _WITHIN = 4.0
 
@@ -42,34 +47,43 @@ class Stage:
 
     def __init__(self, world: World) -> None:
         self.world, self.history = world, world.history
-        self._flavour = Flavour()
-        self._ends: list[Callable[[], None]] = []
+        self.flavour = Flavour()
+        self._ends: list[Callable[[], object]] = []
         # The judge's look finds names that end in a number, and no others.
-        self._numbers = itertools.count()
+        self.numbers = itertools.count()
         self.taken = threading.Semaphore(0)
 
+    def connect(self, url: str) -> Any:
+        """A client of its own, which looks for nothing by itself."""
+        client = self.flavour.connect(url, codec=StringCodec(), probe_interval=60)
+        self.ends(client.close)
+        return client
+
     def client(self, url: str) -> tuple[Recorded, Recorded]:
-        """The two handles of a client of its own, which looks for nothing by itself."""
-        client = self._flavour.connect(url, codec=StringCodec(), probe_interval=60)
-        self._ends.append(client.close)
+        """The two handles of a client of its own."""
+        client = self.connect(url)
         queue, delayed = client.blocking_queue("orders"), client.delayed_queue("orders", transfer=False)
         return Recorded(queue, self.history, "orders"), Recorded(delayed, self.history, "orders")
+
+    def ends(self, end: Callable[[], object]) -> None:
+        """What is to be ended with the stage."""
+        self._ends.append(end)
 
     def consume(self, queue: Recorded) -> None:
         """Takes in a thread of its own, until the client is closed."""
         thread = threading.Thread(target=self._take, args=(queue,), name="consumer", daemon=True)
         thread.start()
-        self._ends.append(lambda: thread.join(20))
+        self.ends(lambda: thread.join(20))
 
     def offer(self, delayed: Recorded, delay: float, *, patience: float = _WITHIN + 1) -> bool:
         """Offers an item, and waits until it was taken. False when that takes too long."""
-        delayed.offer(f"item:trial:{next(self._numbers)}", delay=delay)
+        delayed.offer(f"item:trial:{next(self.numbers)}", delay=delay)
         return self.taken.acquire(timeout=patience)
 
     def close(self) -> None:
         for end in self._ends:
             end()
-        self._flavour.close()
+        self.flavour.close()
 
     def _take(self, queue: Recorded) -> None:
         while True:
@@ -165,12 +179,64 @@ def _departures(stage: Stage, rng: random.Random) -> None:
     flavour.close()
 
 
+def _keys(stage: Stage, rng: random.Random) -> None:
+    """Two workers share the slots and the tokens of three customers, most of whose values are parked."""
+    rate = Rate(_TOKENS, per=1, burst=_BURST, by="customer")
+    delayed = stage.connect(stage.world.server.url).delayed_queue("orders", transfer=False)
+    # While values wait, one more token than the bucket holds is on its way.
+    rounds: list[tuple[dict[str, Any], dict[str, Any]]] = [
+        ({"limit": Limit(1, by="customer")}, {"limit": 1}),
+        ({"limit": Limit(2, by="customer"), "rate": rate}, {"limit": 2, "rate": [_TOKENS, 1000, _BURST + 1]}),
+    ]
+    for options, bounds in rounds:
+        workers = [_KeyedWorker(stage, rng.random(), bounds, **options) for _ in range(2)]
+        for _ in range(24):
+            item = f"item:trial:{next(stage.numbers)}"
+            value = json.dumps({"customer": f"{rng.choice('abc')}-{len(bounds)}", "item": item})
+            call = stage.history.invoke("producer", "offer", "orders", [[item, 50.0]])
+            call.ok([["offered", epoch_ms(delayed.offer(value, delay=0.05).due)]])
+        came = all(stage.taken.acquire(timeout=_WITHIN + 1) for _ in range(24))
+        for worker in workers:
+            worker.stop()
+        if not came:
+            return
+
+
+class _KeyedWorker:
+    """A worker with a client of its own, whose handlings are recorded."""
+
+    def __init__(self, stage: Stage, seed: float, bounds: dict[str, Any], **options: Any) -> None:
+        self._stage, self._bounds, self._chance = stage, bounds, random.Random(seed)
+        # By lease: the call that ends it.
+        self._ending: dict[str, Call] = {}
+        worker = stage.flavour.worker(stage.connect(stage.world.server.url))
+        worker.handler("orders", concurrency=6, **options)(self._handle)
+        worker.on()(self._happened)
+        worker.start()
+        self.stop = worker.stop
+        stage.ends(worker.stop)
+
+    def _handle(self, value: str, event: Any) -> None:
+        told, delivery, history = json.loads(value), event.delivery, self._stage.history
+        row = [told["item"], event.id, epoch_ms(delivery.received), epoch_ms(delivery.deadline)]
+        call = history.invoke("worker", "receive", "orders", 1, **self._bounds)
+        call.ok([row], keys=[told["customer"]])
+        time.sleep(self._chance.uniform(0.03, 0.08))
+        self._ending[event.id] = history.invoke("worker", "ack", "orders", [row[:2]])
+
+    def _happened(self, happening: Any) -> None:
+        if isinstance(happening, Succeeded):
+            self._ending.pop(happening.id).ok(["acked"])
+            self._stage.taken.release()
+
+
 _STAGED: dict[str, Callable[[Stage, random.Random], None]] = {
     "subscriptions": _subscriptions,
     "movers": _movers,
     "renewals": _renewals,
     "foreign": _foreign_entries,
     "departures": _departures,
+    "keys": _keys,
 }
 #: The names of the staged ones.
 STAGED = tuple(_STAGED)

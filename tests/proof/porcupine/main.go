@@ -419,6 +419,11 @@ func add(items map[string][]operation, looked map[string]operation, dead map[str
 			put(item, began, one)
 		}
 	case "redrive":
+		var count int
+		read(end.Value, &count)
+		if known && count == 0 {
+			return
+		}
 		base.outcome, base.high = "redriven", never
 		dead[begin.Queue] = append(dead[begin.Queue], operation{begin.Time, ended, base})
 	case "look":
