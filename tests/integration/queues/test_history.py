@@ -294,7 +294,7 @@ def test_garbage_in_its_place_stops_nothing(kept: Any, queue: Any, admin: Any, f
 
 
 @pytest.mark.parametrize(
-    "setting", [b"9" * 5000 + b" 5", b"5 " + b"9" * 5000, b"9" * 14 + b" " + b"9" * 14, b"-1 5", b"0 0", b"\xd9\xa1 5"]
+    "setting", [b"9" * 5000 + b" 5", b"5 " + b"9" * 5000, b"9" * 14 + b" " + b"9" * 14, b"-1 5", b"\xd9\xa1 5"]
 )
 def test_a_foreign_setting_stops_nothing(kept: Any, admin: Any, setting: bytes) -> None:
     admin.hset(KEYS.settings, "history", setting)
