@@ -77,11 +77,13 @@ class Tries:
                 self._leave(part)
             line = self._lines.setdefault(cause, _RefusedParts())
             line.leave(part)
-            # The only part in its line does not wait for its own last try.
-            moment = max(now + seconds, line.free_at) if line.resting or line.trying else now + seconds
+            # Those that have left the line delay nobody, and the only part in its line is not behind its own last try.
+            others = len(line.resting) + len(line.trying)
+            moment = max(now + seconds, min(line.free_at, now + others * _MANY / _RATE))
             if commands > _MANY:
-                moment = max(moment, line.many_at)
-                line.many_at = moment + min(2 * commands / _RATE, _LONGEST)
+                apart = min(2 * commands / _RATE, _LONGEST)
+                moment = max(moment, min(line.many_at, now + (others + 1) * apart))
+                line.many_at = moment + apart
             line.free_at = moment + min(commands, _MANY) / _RATE
             line.resting[part] = go_on
             self.parts[part] = cause

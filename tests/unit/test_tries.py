@@ -140,3 +140,18 @@ def test_a_try_with_many_commands_holds_the_others_up_for_little_time() -> None:
     tries.begins("many")
     # It is called again when its commands are paid for.
     assert tries.refused("many", "NOPERM", 1.0, lambda: None, 100) == pytest.approx(50)
+
+
+@pytest.mark.parametrize("commands", [1, 6, 40])
+def test_parts_that_came_and_left_delay_nobody(commands: float) -> None:
+    """As listeners that are subscribed and unsubscribed while Redis refuses them."""
+    clock = Time()
+    tries = Tries(clock)  # type: ignore[arg-type]
+    tries.refused("stays", "NOPERM", 0.5, lambda: None, commands)
+    for number in range(1000):
+        clock.now += 0.05
+        tries.refused(number, "NOPERM", 0.5, lambda: None, commands)
+        tries.forget(number)
+    tries.begins("stays")
+    tries.refused("another", "NOPERM", 0.5, lambda: None, commands)
+    assert tries.refused("stays", "NOPERM", 0.5, lambda: None, commands) <= max(_LONGEST, 2 * commands)
