@@ -57,6 +57,8 @@ class Extras(Workers):
     """Workers of a queue with all of them, and what each of them promises."""
 
     handler_options: ClassVar[dict[str, Any]] = {
+        # Some of them wait for a turn of their key while a backlog is worked off.
+        "concurrency": 16,
         "limit": Limit(_SLOTS, by=_key_of),
         "rate": Rate(150, per=1, by=_key_of),
     }

@@ -173,7 +173,7 @@ class Workers(Load):
 
     rules = LEASED
     queue_options: ClassVar[dict[str, Any]] = {"delivery_limit": None}
-    handler_options: ClassVar[dict[str, Any]] = {}
+    handler_options: ClassVar[dict[str, Any]] = {"concurrency": 4}
 
     def start(self) -> None:
         self._chance = random.Random(self._rng.random())
@@ -185,7 +185,7 @@ class Workers(Load):
         self._ending: dict[str, Call] = {}
         self._worker = self._flavour.worker(self.client, visibility_timeout=VISIBLE)
         retry = Retry(limit=None, backoff=0.05)
-        self._worker.handler(self.queue_name, concurrency=4, retry=retry, **self.handler_options)(self._handle)
+        self._worker.handler(self.queue_name, retry=retry, **self.handler_options)(self._handle)
         self._worker.on()(self._happened)
         self._worker.start()
 

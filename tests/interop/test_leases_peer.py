@@ -277,3 +277,26 @@ def test_values_whose_bytes_are_not_stable(
         assert ready.redrive().count == len(values)
         assert all(ready.ack_all(ready.receive(10, timeout=PATIENCE)))
         assert look.zcard(keys.leases) == look.zcard(keys.timeout) == look.llen(keys.ready) == 0
+
+
+@pytest.mark.nightly
+@versions
+def test_a_history_beside_java(
+    redis7: EmbeddedServer, look: redis.Redis, java: OpenJava, queue: str, version: str
+) -> None:
+    """What Redisson offers is known from when it is received here, and what Redisson takes is gone."""
+    peer = java(redis7.url, version=version, codec="StringCodec")
+    with Flavour().connect(redis7.url, codec=StringCodec(), envelope=ENVELOPES[version]) as client:
+        delayed = client.delayed_queue(queue)
+        delayed.set_history(100)
+        delayed.offer("a", 0.01, id="order-71")
+        assert [item["value"] for item in peer.taking(1).result(PATIENCE)] == ["a"]
+        eventually(lambda: delayed.history("order-71")[-1].what == "gone")
+        assert delayed.history("order-71")[0].what == "offered"
+        peer.call("open_delayed")
+        peer.offer_all([("b", 1)])
+        held = client.blocking_queue(queue).receive(timeout=PATIENCE)
+        assert held is not None
+        assert (held.value, held.ack()) == ("b", SettleOutcome.ACKED)
+        since = [event.what for event in delayed.history(since=held.received)]
+        assert since[-2:] == ["delivered", "done"]

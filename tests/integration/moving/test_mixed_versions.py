@@ -300,6 +300,30 @@ def test_workers_of_both_versions_keep_keys_and_limits(fleet: Fleet, admin: Any)
     assert whereabouts(admin, "jobs").total == Counter()
 
 
+def test_a_history_beside_the_last_version(fleet: Fleet, own_server: Any) -> None:
+    """The last version offers, moves and takes, and notes what it knows of histories: nothing fails for them."""
+    with redisson_dq.connect(own_server.url, codec=StringCodec()) as client:
+        delayed, queue = client.delayed_queue("orders", transfer=False), client.blocking_queue("orders", transfer=False)
+        delayed.set_history(1000)
+        mover = fleet.ready(LAST, "move")
+        delivered = fleet.told(LAST, "offer", name="x", count=20, seed=1)
+        for value in ("a", "b"):
+            delayed.offer(value, 0, id=value)
+        taken = []
+        while len(taken) < len(delivered) + 2:
+            held = queue.receive(timeout=PATIENCE)
+            assert held is not None
+            assert held.ack()
+            taken.append(held.value)
+        assert sorted(taken) == sorted([*delivered, "a", "b"])
+        mover.end()
+        for value in ("a", "b"):
+            whats = [event.what for event in delayed.history(value)]
+            assert (whats[0], whats[-2:]) == ("offered", ["delivered", "done"])
+        counts = Counter(event.what for event in delayed.history())
+        assert counts["delivered"] == counts["done"] == len(taken)
+
+
 def test_a_limit_by_key_beside_the_last_version(fleet: Fleet, admin: Any) -> None:
     """The last version does not keep it. It loses no value and no key that this version has parked."""
     workers = [
