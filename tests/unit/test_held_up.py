@@ -14,7 +14,7 @@ from tests.conftest import PATIENCE, environment
 from tests.unit.test_style import SOURCES
 
 # A wait that begins right after an event is one that can go wrong: before Python 3.13 a ``SimpleQueue`` then works out
-# how much of the time is left, and waits for ever when it is less than nothing.
+# how much of the time is left, and waits forever when it is less than nothing.
 _WAITS = {
     "inbox": """
         from redisson_dq.scheduling.clock import SYSTEM

@@ -191,7 +191,7 @@ def test_a_value_is_offered_as_the_others_are_written(pages: TestClient, redis_u
 def test_an_action_that_meets_an_unexpected_error_ends(
     pages: TestClient, client: redisson_dq.Client, monkeypatch: pytest.MonkeyPatch, error: Exception, text: str
 ) -> None:
-    """A full disk, or a mistake of the dashboard: nothing goes on for ever, and the page says so."""
+    """A full disk, or a mistake of the dashboard: nothing goes on forever, and the page says so."""
     client.delayed_queue("orders", transfer=False).offer("a", 3600)
 
     def fails(*arguments: object, **options: object) -> None:

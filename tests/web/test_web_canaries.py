@@ -231,7 +231,7 @@ def test_no_command_tells_it_beside_its_work(
     for case in LINES[command]:
         wanted, _, line = case.partition(" ")
         line = line.replace("SERVER", planted).replace(" ID", " dead@0")
-        # Some that fail with --json go on for ever without.
+        # Some that fail with --json go on forever without.
         for words in (["--json"],) if wanted.endswith("!") else ([], ["--json"]):
             main([*shlex.split(line), *words])
             told = capsys.readouterr()

@@ -99,7 +99,7 @@ def test_what_is_refused(
 
 
 def test_a_queue_that_no_client_has_open_is_told(client: Any, run: Callable[[str], tuple[int, str]]) -> None:
-    """Its items would wait for ever, though all of them have arrived."""
+    """Its items would wait forever, though all of them have arrived."""
     with client.delayed_queue("orders", transfer=False) as delayed:
         delayed.offer("a", 3600)
     code, told = run("migrate orders --to-name bills --yes")

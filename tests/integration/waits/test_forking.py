@@ -77,7 +77,7 @@ def exit_code_of(child: int) -> int:
 
 @pytest.mark.parametrize("how", ["stop", "with"])
 def test_a_worker_is_stopped_in_a_forked_process_without_harm(flavour: Flavour, url: str, how: str) -> None:
-    """It hung there for ever, and cut the connections of the parent."""
+    """It hung there forever, and cut the connections of the parent."""
     ledger = Ledger()
     worker = flavour.worker_of(url, codec=StringCodec())
     worker.handler("orders")(ledger.note)

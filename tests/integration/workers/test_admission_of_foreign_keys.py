@@ -1,4 +1,4 @@
-"""Limits whose keys another program wrote, or whose other queues are broken: no value waits for ever or is lost."""
+"""Limits whose keys another program wrote, or whose other queues are broken: no value waits forever or is lost."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def test_a_receiver_that_was_closed(line: Line, error: ResponseError, is_owed: b
 
 
 def test_what_follows_a_take_is_owed_when_its_connection_is_cancelled(line: Line) -> None:
-    """The end of a loop cancels a connection that is being made. The room for one value would be missing for ever."""
+    """The end of a loop cancels a connection that is being made. The room for one value would be missing forever."""
 
     async def cancelled(request: Any) -> None:
         raise asyncio.CancelledError
