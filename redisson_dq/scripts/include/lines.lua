@@ -271,7 +271,8 @@ local function leave_slot(id, now_ms)
       local handler = string.sub(home, -#in_turn.MARK - 4, -#in_turn.MARK - 1)
       home = string.sub(home, 1, -#in_turn.MARK - 5)
       -- A value that was called up before comes to this slot.
-      local value = #line_of('c' .. handler, 1) == 0 and in_turn.next(handler, now_ms)
+      local comes = #line_of('c' .. handler, 1) > 0 and redis.call('LLEN', keys.ready) > 0
+      local value = not comes and in_turn.next(handler, now_ms)
       called = value and redis.call('LPUSH', keys.ready, value) > 0
       if limit == in_turn.NO_LIMIT then
         return

@@ -190,6 +190,7 @@ def test_a_free_slot_without_a_token_calls_up_nothing(shop: Shop) -> None:
     assert shop.look(by) == []
 
 
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("count", [1000, by_night(100_000)])
 def test_a_bucket_of_an_idle_key_vanishes(shop: Shop, count: int) -> None:
     by = Admission(name="h", rate=Rate(1, per=1, by="customer"))

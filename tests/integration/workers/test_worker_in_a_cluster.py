@@ -68,6 +68,7 @@ def test_limits_keys_and_duplicates_on_all_nodes(flavour: Flavour, cluster: Clus
                     key=lambda value: value.partition("-")[0],
                     rate=Rate(500, per=1, by=by),
                     limit=Limit(3, by=by),
+                    turns=by,
                     unique_for=60,
                 )(ledger.handle)
         values = [f"c{number % 3}-{number}" for number in range(30)]
