@@ -12,7 +12,7 @@ from redisson_dq._async.queues.delayed_item import DelayedItem
 from redisson_dq._async.queues.due_taking import DueTaking
 from redisson_dq._async.queues.leaser import Leaser
 from redisson_dq._async.queues.recurring import RecurringOffers
-from redisson_dq._async.runtime import Runtime
+from redisson_dq._async.runtime import Attachment, Runtime
 from redisson_dq._common.signatures import with_options_of
 from redisson_dq.calls.delayed import By, DelayedRequests, OfferOptions
 from redisson_dq.calls.history import Kept, history_of
@@ -403,8 +403,8 @@ class DelayedQueue(DueTaking[T], RecurringOffers[T]):
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
-    def _begins_offering(self) -> Callable[[], None]:
-        attachment, side = self._attachment, self._side
+    def _begins_offering(self, attachment: Attachment) -> Callable[[], None]:
+        side = self._side
 
         def begin() -> None:
             if attachment.may_look_at_server():

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from typing import Any, Generic, Literal, TypeVar
 
 from redisson_dq._async.queues.wait_loop import TakenValues
-from redisson_dq._async.runtime import Runtime
+from redisson_dq._async.runtime import Attachment, Runtime
 from redisson_dq._common.texts import shown
 from redisson_dq._concurrency import async_finish
 from redisson_dq._concurrency.blocks import AsyncWrongWith
@@ -46,7 +46,7 @@ class OpenHandle(AsyncWrongWith, Generic[T]):
         #: Whether this handle makes its client move the queue's due items, from its first call on that offers, takes or
         #: listens.
         self.transfer = transfer
-        self._attach()
+        self._attachment = self._attached()
 
     @property
     def name(self) -> str:
@@ -141,19 +141,21 @@ class OpenHandle(AsyncWrongWith, Generic[T]):
             return
         old = self._attachment
         self._side.rename(new_name)
-        self._attach()
+        self._attachment = self._attached()
         if old.moves:
             self._attachment.start_moving()
         self._left(old.keys)
         # It goes on to its end. Otherwise a cancelled caller would leave waits under the old name.
         await async_finish(self._runtime.detach(old))
 
-    def _attach(self) -> None:
-        self._attachment = self._runtime.attach(self.keys, self.name, self.transfer)
-        self._side.start_moving = self._starts_moving() if self.transfer else self._begins_offering()
+    def _attached(self) -> Attachment:
+        attachment = self._runtime.attach(self.keys, self.name, self.transfer)
+        begins = self._starts_moving if self.transfer else self._begins_offering
+        self._side.start_moving = begins(attachment)
+        return attachment
 
-    def _starts_moving(self) -> Callable[[], None]:
-        attachment, side = self._attachment, self._side
+    def _starts_moving(self, attachment: Attachment) -> Callable[[], None]:
+        side = self._side
 
         def start() -> None:
             attachment.start_moving()
@@ -162,7 +164,7 @@ class OpenHandle(AsyncWrongWith, Generic[T]):
 
         return start
 
-    def _begins_offering(self) -> Callable[[], None] | None:
+    def _begins_offering(self, attachment: Attachment) -> Callable[[], None] | None:
         """A hook for subclasses: called before each call that offers, where the client does not move the items."""
         return None
 

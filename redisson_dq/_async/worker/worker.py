@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from redisson_dq._async.client import Client
 from redisson_dq._async.connect import names_server, unopened
 from redisson_dq._async.worker.beside import figures_of, inspections, return_leases
+from redisson_dq._async.worker.changing import LifeChanges
 from redisson_dq._async.worker.clients import Clients
 from redisson_dq._async.worker.crew import Crew
 from redisson_dq._async.worker.declaring import Declarations
 from redisson_dq._async.worker.event import current_event
 from redisson_dq._common.signatures import options_of, with_options_of
 from redisson_dq._common.texts import mixed_up
-from redisson_dq._concurrency import AsyncSwitch, async_finish, async_here
+from redisson_dq._concurrency import AsyncSwitch, async_finish
 from redisson_dq._concurrency.blocks import AsyncWrongWith
 from redisson_dq._concurrency.handler_pools import AsyncBridge
 from redisson_dq._concurrency.layers import AsyncResources
@@ -132,9 +133,7 @@ class Worker(Declarations, AsyncWrongWith):
         self._bridge: AsyncBridge | None = None
         self._changed = AsyncSwitch(current())
         self._asked_to_stop = 0
-        # The thread or task that starts or stops it just now. Others wait meanwhile.
-        self._changer: object = None
-        self._settled = AsyncSwitch(current())
+        self._changes = LifeChanges()
 
     # -- its life ----------------------------------------------------------------------------------------------------
 
@@ -194,12 +193,12 @@ class Worker(Declarations, AsyncWrongWith):
                 f"the worker was started in process {self._process}, and this is process {os.getpid()}; make a new one "
                 "after fork()"
             )
-        if not await self._takes_over(starts=True):
+        if not await self._changes.begin(lambda: self._crew is None):
             return
         try:
             await self._start()
         finally:
-            self._settle()
+            self._changes.end()
 
     @property
     def _is_forked(self) -> bool:
@@ -223,10 +222,6 @@ class Worker(Declarations, AsyncWrongWith):
         try:
             for layer in self._resources_declared:
                 await self._resources.enter(layer)
-        except BaseException:
-            await self._end_resources()
-            raise
-        try:
             self._crew = Crew(
                 client,
                 total=self._options.concurrency,
@@ -240,7 +235,7 @@ class Worker(Declarations, AsyncWrongWith):
                 stalled_after=self._options.stalled_seconds(),
             )
         except BaseException:
-            # The system gives no thread for a part of it.
+            # A dependency has failed, or the system gives no thread.
             await self._end_resources()
             raise
         try:
@@ -387,18 +382,18 @@ class Worker(Declarations, AsyncWrongWith):
             raise ArgumentError(
                 "worker: stop() waits for hooks and observers, so call request_stop() in a hook instead"
             )
-        if await self._takes_over(starts=False):
+        if await self._changes.begin(lambda: self._crew is not None):
             await async_finish(self._stopped(seconds, asked))
         elif not self._has_begun:
             logger.warning("worker: stop() before start() or run() stops nothing: a run() that follows goes on")
 
     async def _stopped(self, grace: float, asked: int) -> None:
-        self._changer = async_here()
+        self._changes.pass_on()
         try:
             if self._crew is not None:
                 await self._end(self._crew, grace, asked)
         finally:
-            self._settle()
+            self._changes.end()
 
     async def _end(self, crew: Crew, grace: float, asked: int) -> None:
         try:
@@ -408,30 +403,6 @@ class Worker(Declarations, AsyncWrongWith):
             self._crew = None
             self._asked_to_stop = 0
             self._changed.on()
-
-    async def _takes_over(self, *, starts: bool) -> bool:
-        """Waits until nobody else starts or stops it. Returns whether there is still something to start, or to stop.
-
-        The caller does that, and calls :meth:`_settle`. Raises ArgumentError in a function that is called for it.
-        """
-        while True:
-            with self._mutex:
-                if self._changer is None:
-                    if starts is not (self._crew is None):
-                        return False
-                    self._changer = async_here()
-                    self._settled.off()
-                    return True
-                if self._changer is async_here():
-                    raise ArgumentError(
-                        "worker: start() and stop() wait for per_worker functions, so call request_stop() in these"
-                    )
-            await self._settled.wait(None)
-
-    def _settle(self) -> None:
-        with self._mutex:
-            self._changer = None
-        self._settled.on()
 
     async def _end_resources(self) -> None:
         resources, self._resources = self._resources, None

@@ -16,7 +16,7 @@ from redisson_dq._sync.queues.delayed_item import DelayedItem
 from redisson_dq._sync.queues.due_taking import DueTaking
 from redisson_dq._sync.queues.leaser import Leaser
 from redisson_dq._sync.queues.recurring import RecurringOffers
-from redisson_dq._sync.runtime import Runtime
+from redisson_dq._sync.runtime import Attachment, Runtime
 from redisson_dq.calls.delayed import By, DelayedRequests, OfferOptions
 from redisson_dq.calls.history import Kept, history_of
 from redisson_dq.calls.items import page_of_items
@@ -406,8 +406,8 @@ class DelayedQueue(DueTaking[T], RecurringOffers[T]):
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
-    def _begins_offering(self) -> Callable[[], None]:
-        attachment, side = self._attachment, self._side
+    def _begins_offering(self, attachment: Attachment) -> Callable[[], None]:
+        side = self._side
 
         def begin() -> None:
             if attachment.may_look_at_server():

@@ -12,7 +12,7 @@ from redisson_dq._common.texts import shown
 from redisson_dq._concurrency import finish
 from redisson_dq._concurrency.blocks import WrongWith
 from redisson_dq._sync.queues.wait_loop import TakenValues
-from redisson_dq._sync.runtime import Runtime
+from redisson_dq._sync.runtime import Attachment, Runtime
 from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.calls.values import warn_of_other_types
 from redisson_dq.calls.whole import WholeRequests
@@ -49,7 +49,7 @@ class OpenHandle(WrongWith, Generic[T]):
         #: Whether this handle makes its client move the queue's due items, from its first call on that offers, takes or
         #: listens.
         self.transfer = transfer
-        self._attach()
+        self._attachment = self._attached()
 
     @property
     def name(self) -> str:
@@ -144,19 +144,21 @@ class OpenHandle(WrongWith, Generic[T]):
             return
         old = self._attachment
         self._side.rename(new_name)
-        self._attach()
+        self._attachment = self._attached()
         if old.moves:
             self._attachment.start_moving()
         self._left(old.keys)
         # It goes on to its end. Otherwise a cancelled caller would leave waits under the old name.
         finish(self._runtime.detach(old))
 
-    def _attach(self) -> None:
-        self._attachment = self._runtime.attach(self.keys, self.name, self.transfer)
-        self._side.start_moving = self._starts_moving() if self.transfer else self._begins_offering()
+    def _attached(self) -> Attachment:
+        attachment = self._runtime.attach(self.keys, self.name, self.transfer)
+        begins = self._starts_moving if self.transfer else self._begins_offering
+        self._side.start_moving = begins(attachment)
+        return attachment
 
-    def _starts_moving(self) -> Callable[[], None]:
-        attachment, side = self._attachment, self._side
+    def _starts_moving(self, attachment: Attachment) -> Callable[[], None]:
+        side = self._side
 
         def start() -> None:
             attachment.start_moving()
@@ -165,7 +167,7 @@ class OpenHandle(WrongWith, Generic[T]):
 
         return start
 
-    def _begins_offering(self) -> Callable[[], None] | None:
+    def _begins_offering(self, attachment: Attachment) -> Callable[[], None] | None:
         """A hook for subclasses: called before each call that offers, where the client does not move the items."""
         return None
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from redisson_dq._common.signatures import options_of, with_options_of
 from redisson_dq._common.texts import mixed_up
-from redisson_dq._concurrency import Switch, finish, here
+from redisson_dq._concurrency import Switch, finish
 from redisson_dq._concurrency.blocks import WrongWith
 from redisson_dq._concurrency.handler_pools import Bridge
 from redisson_dq._concurrency.layers import Resources
@@ -23,6 +23,7 @@ from redisson_dq._redisson_config import RedissonConfig
 from redisson_dq._sync.client import Client
 from redisson_dq._sync.connect import names_server, unopened
 from redisson_dq._sync.worker.beside import figures_of, inspections, return_leases
+from redisson_dq._sync.worker.changing import LifeChanges
 from redisson_dq._sync.worker.clients import Clients
 from redisson_dq._sync.worker.crew import Crew
 from redisson_dq._sync.worker.declaring import Declarations
@@ -135,9 +136,7 @@ class Worker(Declarations, WrongWith):
         self._bridge: Bridge | None = None
         self._changed = Switch(current())
         self._asked_to_stop = 0
-        # The thread or task that starts or stops it just now. Others wait meanwhile.
-        self._changer: object = None
-        self._settled = Switch(current())
+        self._changes = LifeChanges()
 
     # -- its life ----------------------------------------------------------------------------------------------------
 
@@ -197,12 +196,12 @@ class Worker(Declarations, WrongWith):
                 f"the worker was started in process {self._process}, and this is process {os.getpid()}; make a new one "
                 "after fork()"
             )
-        if not self._takes_over(starts=True):
+        if not self._changes.begin(lambda: self._crew is None):
             return
         try:
             self._start()
         finally:
-            self._settle()
+            self._changes.end()
 
     @property
     def _is_forked(self) -> bool:
@@ -226,10 +225,6 @@ class Worker(Declarations, WrongWith):
         try:
             for layer in self._resources_declared:
                 self._resources.enter(layer)
-        except BaseException:
-            self._end_resources()
-            raise
-        try:
             self._crew = Crew(
                 client,
                 total=self._options.concurrency,
@@ -243,7 +238,7 @@ class Worker(Declarations, WrongWith):
                 stalled_after=self._options.stalled_seconds(),
             )
         except BaseException:
-            # The system gives no thread for a part of it.
+            # A dependency has failed, or the system gives no thread.
             self._end_resources()
             raise
         try:
@@ -390,18 +385,18 @@ class Worker(Declarations, WrongWith):
             raise ArgumentError(
                 "worker: stop() waits for hooks and observers, so call request_stop() in a hook instead"
             )
-        if self._takes_over(starts=False):
+        if self._changes.begin(lambda: self._crew is not None):
             finish(self._stopped(seconds, asked))
         elif not self._has_begun:
             logger.warning("worker: stop() before start() or run() stops nothing: a run() that follows goes on")
 
     def _stopped(self, grace: float, asked: int) -> None:
-        self._changer = here()
+        self._changes.pass_on()
         try:
             if self._crew is not None:
                 self._end(self._crew, grace, asked)
         finally:
-            self._settle()
+            self._changes.end()
 
     def _end(self, crew: Crew, grace: float, asked: int) -> None:
         try:
@@ -411,30 +406,6 @@ class Worker(Declarations, WrongWith):
             self._crew = None
             self._asked_to_stop = 0
             self._changed.on()
-
-    def _takes_over(self, *, starts: bool) -> bool:
-        """Waits until nobody else starts or stops it. Returns whether there is still something to start, or to stop.
-
-        The caller does that, and calls :meth:`_settle`. Raises ArgumentError in a function that is called for it.
-        """
-        while True:
-            with self._mutex:
-                if self._changer is None:
-                    if starts is not (self._crew is None):
-                        return False
-                    self._changer = here()
-                    self._settled.off()
-                    return True
-                if self._changer is here():
-                    raise ArgumentError(
-                        "worker: start() and stop() wait for per_worker functions, so call request_stop() in these"
-                    )
-            self._settled.wait(None)
-
-    def _settle(self) -> None:
-        with self._mutex:
-            self._changer = None
-        self._settled.on()
 
     def _end_resources(self) -> None:
         resources, self._resources = self._resources, None
