@@ -15,6 +15,7 @@ from redisson_dq.codecs import JsonJacksonCodec, Kryo5Codec, StringCodec
 from redisson_dq.web.doctor import FleetDoctor
 from redisson_dq.web.frame import sentence
 from redisson_dq.web.paths import Links
+from tests.conftest import by_night
 from tests.web.conftest import Open
 
 INT64 = 9223372036854775807
@@ -51,7 +52,7 @@ def test_a_queue_of_any_name_has_its_pages(browse: Open, client: redisson_dq.Cli
         assert ".." not in path.split("/")
 
 
-@pytest.mark.parametrize("partitions", [None, 4])
+@pytest.mark.parametrize("partitions", [None, by_night(4)])
 def test_an_item_that_is_gone_has_a_page_while_its_history_lasts(
     browse: Open, client: redisson_dq.Client, partitions: int | None
 ) -> None:
