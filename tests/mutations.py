@@ -254,7 +254,7 @@ MUTATIONS = [
     ),
     Mutation(
         "stats: a user who may only read asks for each queue alone",
-        "redisson_dq/_async/connecting/batches.py",
+        "redisson_dq/wire/request.py",
         'suffix = "_RO" if only_looks and script.only_reads else ""',
         'suffix = ""',
         "tests/integration/looking/test_stats.py::test_a_user_who_may_only_look",
