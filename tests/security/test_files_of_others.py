@@ -165,7 +165,7 @@ def as_it_is(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("make", "name", "use", "mend", "step"),
     [
-        ("export orders --to o", "o", "import FILE --to-name other --yes", with_digest, 2),
+        ("export orders --to o", "o", "import FILE --to-name other --yes", with_digest, 1),
         ("cancel orders --all --yes --undo-file u", "u", "undo FILE --yes", with_sums, 1),
         # A migration takes some time: by day a few.
         *(
