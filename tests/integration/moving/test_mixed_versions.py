@@ -309,7 +309,7 @@ def test_a_history_beside_the_last_version(fleet: Fleet, own_server: Any) -> Non
         delivered = fleet.told(LAST, "offer", name="x", count=20, seed=1)
         for value in ("a", "b"):
             delayed.offer(value, 0, id=value)
-        taken = []
+        taken: list[str] = []
         while len(taken) < len(delivered) + 2:
             held = queue.receive(timeout=PATIENCE)
             assert held is not None
