@@ -18,6 +18,8 @@ __all__ = ["BadKey", "KeyOf", "check_by", "digest", "key_and_words", "key_bytes"
 KeyOf = Union[str, Callable[[Any], object]]
 
 _CONTEXT = "context."
+# The longest text that is read as JSON for a key, which then takes some 60 times its memory. A function may do more.
+_LONGEST_JSON = 1_000_000
 
 
 class BadKey(Exception):
@@ -73,6 +75,8 @@ def _found(by: KeyOf, value: Any, option: str) -> object:
 def _field(value: Any, name: str) -> Any:
     if isinstance(value, (str, bytes)):
         # Java's services often offer texts of JSON.
+        if len(value) > _LONGEST_JSON:
+            raise ValueError(f"a text of {len(value):,} characters is too long for a path; give a function of the value")
         value = json.loads(value)
     if isinstance(value, Mapping):
         return value[name]

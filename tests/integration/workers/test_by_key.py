@@ -446,6 +446,15 @@ def test_a_path_of_fields(value: Any) -> None:
     assert key_and_words("customer.id", value, "") == (b"71", "customer.id=71")
 
 
+@pytest.mark.parametrize(
+    "value", ['{"customer": 71, "lines": [' + "[]," * 400_000 + "0]}", b'{"customer": ' + b"7" * 1_000_001]
+)
+def test_a_path_reads_no_text_of_unbounded_length(value: Any) -> None:
+    """It would take many times the memory of the value, which the codec has bounded."""
+    with pytest.raises(BadKey, match="too long for a path; give a function of the value"):
+        key_bytes("customer", value, "limit= by=")
+
+
 def test_keys_in_words() -> None:
     def tenant(value: Any) -> object:
         return value
