@@ -76,7 +76,7 @@ def _field(value: Any, name: str) -> Any:
     if isinstance(value, (str, bytes)):
         # Java's services often offer texts of JSON.
         if len(value) > _LONGEST_JSON:
-            raise ValueError(f"a text of {len(value):,} characters is too long for a path; give a function of the value")
+            raise ValueError(f"{len(value):,} characters are too long for a path; give a function of the value")
         value = json.loads(value)
     if isinstance(value, Mapping):
         return value[name]
