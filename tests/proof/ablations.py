@@ -192,13 +192,6 @@ ABLATIONS = [
         "keys",
     ),
     Ablation(
-        "A value waits behind those of its key that are parked",
-        f"{_SCRIPTS}/admit.lua",
-        "if first and not returns or slots.taken(limit, now_ms) >= limit.slots then",
-        "if slots.taken(limit, now_ms) >= limit.slots then",
-        "keys",
-    ),
-    Ablation(
         "Each value of a key takes a token",
         f"{_SCRIPTS}/admit.lua",
         "buckets.write(limit, bucket.from, bucket.level - 1, bucket.booked, now_us)",

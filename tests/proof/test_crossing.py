@@ -12,5 +12,5 @@ from tests.proof.crossing import crossed
 @pytest.mark.nightly
 def test_porcupine_finds_the_same(tmp_path: Path) -> None:
     count, differ = crossed(tmp_path, seed=0)
-    assert count == 191
+    assert count == 371
     assert not differ
