@@ -115,7 +115,7 @@ def every_view(pages: Pages, *, partitions: int | None = None) -> None:
     assert [each["name"] for each in queue["codecs"]] == ["JsonJacksonCodec"]
     lonely = pages.json(LINKS.queue("lonely"))
     if lonely["subscribers"] is None:
-        assert "does not tell which clients hear this queue" in pages.html(LINKS.queue("lonely"))
+        assert "does not report which clients listen to this queue" in pages.html(LINKS.queue("lonely"))
     else:
         assert (lonely["subscribers"], lonely["listeners"]) == (0, [])
     listed = pages.json(LINKS.items("orders", filter="value.id >= 10"))

@@ -19,9 +19,10 @@ SIMULATED = "the loop of a simulated world, where time passes as soon as nothing
 #: How many sleeps a file has, and the reason. Sleeps of no time are no sleeps. Benchmarks measure real time.
 SLEEPS: dict[str, tuple[int, str]] = {
     "conftest.py": (1, LOOK),
+    "faults/extra_loads.py": (2, PACE),
     "faults/kit.py": (4, SERVER),
     "faults/lease_loads.py": (3, PACE),
-    "faults/loads.py": (14, PACE),
+    "faults/loads.py": (15, PACE),
     "faults/process_loads.py": (3, PACE),
     "faults/run.py": (1, PACE),
     "faults/test_cancel_close_and_loop_end.py": (1, PACE),
@@ -70,7 +71,7 @@ SLEEPS: dict[str, tuple[int, str]] = {
     "proof/others.py": (4, SERVER),
     "proof/simulated/loop.py": (1, SIMULATED),
     "proof/simulated/world.py": (6, SIMULATED),
-    "proof/trials.py": (5, SERVER),
+    "proof/trials.py": (6, SERVER),
     "python_calls.py": (1, QUIET),
     "testing/test_running_ahead.py": (1, LOOK),
     "testing/times.py": (1, REAL),

@@ -137,16 +137,16 @@ class Declarations:
         - ``type``: the class of values that it takes, or ``list[Order]``, ``Order | str``
         - ``where``: the fields of values that it takes: ``{"kind": "refund"}``
         - ``when``: a function of the value: whether it takes it
-        - ``concurrency``: how many run at a time here
+        - ``concurrency``: how many run here at once
         - ``retry``: a :class:`Retry` or several, for when it raises; None for never
-        - ``timeout``: how long one may run, in seconds or as a timedelta
+        - ``timeout``: how long one may run: seconds or a timedelta
         - ``on_failed``: called with value, event and error before a value is given up
         - ``crash_limit``: after how many deaths of its process a value is given up
         - ``rate``: a :class:`Rate` over all processes
         - ``limit``: a :class:`Limit` of slots over all processes
-        - ``turns``: customers take turns by this field of the value, such as ``"customer.id"``
-        - ``key``: values of one key are handled one at a time, in order
-        - ``unique_for``: drops a value if an equal one was handled within that time
+        - ``turns``: customers take turns by this field, such as ``"customer.id"``
+        - ``key``: values of one key run one at a time, in order
+        - ``unique_for``: drops a value that equals one handled within that time
         - ``unique_by``: a function of the value: the key by which values are equal; else their bytes
 
         >>> worker = Worker(client)

@@ -49,7 +49,7 @@ def test_no_word_of_an_encrypted_value_is_in_redis() -> None:
     assert labels(JsonCodec().encode(value), value, "card.number") == plain
 
 
-@pytest.mark.parametrize("key", ["\ud800", "a\0b", "x" * 1_000_000, "\x1b[31m\n", "KEYS[1]", "\U0001f600" * 200])
+@pytest.mark.parametrize("key", ["\ud800", "a\0b", "x" * 900_000, "\x1b[31m\n", "KEYS[1]", "\U0001f600" * 200])
 def test_any_text_may_be_a_key(key: str) -> None:
     for label in labels(b"data", json.dumps({"of": key}), "of"):
         assert len(label.encode()) <= 480
