@@ -154,7 +154,10 @@ def happened(lines: Callable[[], Iterable[dict[str, Any]]], part: tuple[int, int
 
 
 def _redriven(operations: list[Operation], redrives: list[Operation]) -> Iterator[Operation]:
-    """For each time that an item may have become a dead letter, a redrive of the whole queue that may have met it."""
+    """For each time that an item may have become a dead letter, a redrive of the whole queue that may have met it.
+
+    It may have met others only. The search knows no such call that ends, so its effect may come late there.
+    """
     for op in operations:
         if any(step.outcome == "dead" for step in op.steps):
             met = next((each for each in redrives if each.ended >= op.began), None)

@@ -263,6 +263,10 @@ def _other_queue(lines: Lines, rng: random.Random) -> bool:
     return chosen is not None
 
 
+#: Calls after which a value may be a dead letter.
+_ENDING = ("reject", "nack")
+
+
 def _dead_again(lines: Lines, rng: random.Random) -> bool:
     """A dead letter is delivered, and nobody has redriven any; or somebody tried, and there was none."""
     (look,) = (end for _, end in _done(lines, "look"))
@@ -276,6 +280,8 @@ def _dead_again(lines: Lines, rng: random.Random) -> bool:
         (died[item][1], item)
         for item, places in look["value"].items()
         if places == ["dead"] and item in died and not any(at > died[item][0] for at in redrives)
+        # An earlier death that nobody was told of could have been met by a redrive, whose effect may come late.
+        if sum(item in str(line["value"]) for line in lines if line["type"] == "invoke" and line["f"] in _ENDING) == 1
     ]
     chosen = _one_of(rng, found)
     if chosen:
