@@ -33,8 +33,8 @@ def environment(path: Path) -> dict[str, str]:
     return others | terminal | {"PATH": f"{path}{os.pathsep}{os.environ['PATH']}"}
 
 
-#: Those that start few processes.
-BY_DAY = {"first-steps", "spring-boot-and-fastapi", "tests-with-a-clock"}
+#: Those of few processes, of which no two write a line at the same time.
+BY_DAY = {"first-steps", "tests-with-a-clock"}
 
 
 @pytest.mark.parametrize(
