@@ -142,7 +142,7 @@ def _composed(compose: Callable[[Any], Any], where: str) -> Any:
 
 
 def _tree(node: Any, seen: dict[int, Any]) -> Any:
-    # An alias is the node itself, so many aliases do not make a large tree.
+    # YAML represents an alias by the node it refers to. Each node is read once, however many aliases refer to it.
     if node is None:
         return None
     if id(node) not in seen:

@@ -1,7 +1,7 @@
 """The codecs that compress the bytes of another codec: LZ4, Snappy, ZStandard.
 
 The compression library (cramjam) allocates whatever size the bytes announce. So each size is checked here first. It
-must exceed neither ``max_size`` nor the largest size that so many compressed bytes can hold.
+must exceed neither ``max_size`` nor what compressed bytes of this length can expand to.
 """
 
 from __future__ import annotations

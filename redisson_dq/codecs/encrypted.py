@@ -159,7 +159,7 @@ class EncryptedCodec(Codec[T]):
 
     @property
     def wants_type(self) -> bool:
-        """The same as for the inner codec."""
+        """Whether the inner codec needs the type of its values."""
         return self._inner.wants_type
 
     def __copy__(self) -> EncryptedCodec[T]:

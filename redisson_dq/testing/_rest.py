@@ -45,8 +45,9 @@ class Rest:
         self._patience = patience
         self._blocked = blocked
         self._barriers = 0
-        # Threads whose waits were abandoned. By thread, an event that is set when its loop has nothing to do.
+        # The threads whose waits were abandoned.
         self._abandoned: set[int] = set()
+        # For each thread with an event loop, an event that is set when the loop is idle.
         self._looks: dict[int, threading.Event] = {}
         # The threads of clients that were made before this clock.
         self._strangers = weakref.WeakSet(threading.enumerate())

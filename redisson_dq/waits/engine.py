@@ -164,7 +164,7 @@ class WaitEngine(Taking):
     # -- failures, and the end ---------------------------------------------------------------------------------------
 
     def _failed(self, error: BaseException) -> Steps:
-        """Gives the connection up. Asks Redis for the cause, and outlasts it or fails the callers."""
+        """Closes the connection and asks Redis for the cause. Waits for an outage to end, or fails the callers."""
         cause = error.error if isinstance(error, StepFailed) else error
         request = error.request if isinstance(error, StepRefused) else None
         logger.debug("queue %r: a wait broke: %r", self.source.key, cause)

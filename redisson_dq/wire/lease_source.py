@@ -37,7 +37,7 @@ _calls = itertools.count(secrets.randbits(32))
 
 
 def _count_anew() -> None:
-    """Gives a forked process its own numbers."""
+    """Starts from another number in a forked process, so that its calls are not taken for those of its parent."""
     global _calls
     _calls = itertools.count(secrets.randbits(32))
 
