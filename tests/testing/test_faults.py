@@ -16,6 +16,7 @@ from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ArgumentError, RedisConnectionError, RedisReplyError, RedissonDQError
 from redisson_dq.testing import ServerOfTests, TestClock, assert_offered, assert_settled, server_of_tests
 from redisson_dq.testing.faults import Faults
+from redisson_dq.testing.faults._commands import read_scripts
 from redisson_dq.worker import Retry, fixed
 from tests.conftest import PATIENCE, eventually
 from tests.flavours import Flavour
@@ -205,6 +206,13 @@ def test_writers_wait_while_redis_pauses(real: Any, faults: Faults, threads: Thr
 
 
 # -- what is refused -------------------------------------------------------------------------------------------------
+
+
+def test_the_scripts_are_read_before_connections_come(server: ServerOfTests) -> None:
+    """Each of many new connections would read them by itself, and all others would wait for seconds."""
+    read_scripts.cache_clear()
+    with Faults(server):
+        assert read_scripts.cache_info().currsize == 1
 
 
 def test_a_fault_that_never_came_fails_the_test(delayed: Any, faults: Faults) -> None:

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from redisson_dq.scheduling.clock import SYSTEM
 from redisson_dq.testing._held import announce
-from redisson_dq.testing.faults._commands import REFUSED, Command, Trap, What, Where
+from redisson_dq.testing.faults._commands import REFUSED, Command, Trap, What, Where, read_scripts
 from redisson_dq.testing.faults._link import Link
 
 __all__ = ["Proxy"]
@@ -42,6 +42,7 @@ class Proxy:
         self._links: set[Link] = set()
         self._open = threading.Event()
         self._open.set()
+        read_scripts()
         announce(self)
         threading.Thread(target=self._accept, name="faults", daemon=True).start()
 
