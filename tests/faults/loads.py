@@ -58,8 +58,6 @@ class Load:
         self.name, self.ledger, self.history = name, ledger, world.history
         self.queue_name = f"faults-{name}"
         self.refused: set[str] = set()
-        #: Waits that began before this moment may take any time.
-        self.timed_from = 0.0
         self.worst_wait = 0.0
         self._rng = random.Random(f"{seed}-{name}")
         self._flavour = self._make_flavour()
@@ -245,7 +243,7 @@ class Load:
         try:
             return call()
         finally:
-            beyond = time.monotonic() - began - timeout if began >= self.timed_from else 0.0
+            beyond = time.monotonic() - began - timeout
             self.worst_wait = max(self.worst_wait, beyond)
             if beyond > HELD:
                 self.ledger.found("held", f"a wait ended more than {HELD:.0f} s after its time")

@@ -73,9 +73,6 @@ def soak(minutes: float, seed: int, *, by_name: bool = False) -> Result:
             for load in loads:
                 load.start()
             run.go_on()
-            for load in loads:
-                # The gate is a thread of this process. It is slow while all of the loads begin.
-                load.timed_from = time.monotonic()
             connected = world.connected
             while time.monotonic() - began < 60 * minutes and not findings and world.alive:
                 FAULTS[rng.choice(faults)].do(run)
