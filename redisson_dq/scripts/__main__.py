@@ -1,7 +1,7 @@
-"""Prints scripts as Redis gets them, for their authors.
+"""Prints scripts, for their authors.
 
 python -m redisson_dq.scripts            what each does and costs, by name
-python -m redisson_dq.scripts NAME ...   the assembled texts
+python -m redisson_dq.scripts NAME ...   their headers, and the texts that Redis gets
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from redisson_dq.scripts.script import load, names
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        prog="python -m redisson_dq.scripts", description="Prints Lua scripts as Redis gets them."
-    )
+    parser = argparse.ArgumentParser(prog="python -m redisson_dq.scripts", description="Prints Lua scripts.")
     parser.add_argument("name", nargs="*", help="a script; without any, what each of them does and costs")
     chosen = parser.parse_args().name
     unknown = sorted(set(chosen).difference(names()))
     if unknown:
         parser.error(f"there is no script {', '.join(unknown)}; there are {', '.join(names())}")
     for name in chosen:
-        print(load(name).source, end="")
+        script = load(name)
+        print(f"-- {script.summary}", *(f"-- {field}: {text}" for field, text in script.header.items()), sep="\n")
+        print(script.source, end="")
     if not chosen:
         for script in map(load, names()):
             does = script.summary.partition(". ")[0].removesuffix(".")

@@ -24,7 +24,7 @@ OFFERED = "local function offered(member, now_us)\n"
 def erase(admin: Any, members: list[bytes], way: str | None = None, *, counts: str = "") -> Any:
     """Runs the part of take_due.lua that erases, on its own; ``way`` instead of the one that its costs choose."""
     script = load("take_due")
-    source = script.source[: script.source.index("-- Takes values that wait")]
+    source = script.source[: script.source.index("local now_us, now_ms = server_time()\nlocal until_ms")]
     assert source.count(COSTS) == source.count(TIME) == source.count(OFFERED) == 1
     source = source.replace(TIME, "1e12").replace("local keys = {", counts + "local keys = {", 1)
     whole = 80_000.0
