@@ -8,6 +8,8 @@ from collections.abc import Iterator
 
 __all__ = ["Changes"]
 
+# How often it looks.
+_EVERY = 0.5
 _NOT_OURS = {"__pycache__", "node_modules", "site-packages"}
 
 
@@ -17,14 +19,24 @@ class Changes:
     def __init__(self, root: str) -> None:
         self._root = root
         self._seen = dict(self._files())
+        self._next = 0.0
 
-    def changed(self) -> list[str]:
-        """Files that were written, created or removed since. None while the system lets no folder be read."""
+    def wait(self, now: float) -> float:
+        """How long until the next look; 0 for now."""
+        return max(0.0, self._next - now)
+
+    def changed(self, now: float) -> list[str]:
+        """Files that were written, created or removed since, if a look is due. None while the system lets no folder be
+        read.
+        """
+        if self.wait(now):
+            return []
+        self._next = now + _EVERY
         try:
-            now = dict(self._files())
+            found = dict(self._files())
         except OSError:
             return []
-        return sorted(path for path in self._seen.keys() | now.keys() if self._seen.get(path) != now.get(path))
+        return sorted(path for path in self._seen.keys() | found.keys() if self._seen.get(path) != found.get(path))
 
     def _files(self) -> Iterator[tuple[str, tuple[int, int]]]:
         for folder, folders, files in os.walk(self._root, onerror=_passes):

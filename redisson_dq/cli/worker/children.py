@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import enum
 import json
+import math
 import os
 import secrets
 import signal
@@ -45,6 +47,42 @@ class ChildOptions:
     metrics: bool = False
 
 
+@attrs.frozen(kw_only=True)
+class _ChildReport:
+    """The latest message of a process."""
+
+    running: bool
+    consuming: bool
+    #: Why it receives nothing, or which handlers make no progress.
+    problems: tuple[str, ...]
+    #: Whether it receives, and a handler makes no progress.
+    stalled: bool
+    queues: tuple[str, ...]
+    #: Why it wants to be replaced.
+    leaves: str | None
+    #: Its page of metrics, once it is made.
+    metrics: list[Any] | None
+
+    @classmethod
+    def read(cls, line: bytes) -> _ChildReport:
+        told = json.loads(line)
+        return cls(**{**told, "problems": tuple(told["problems"]), "queues": tuple(told["queues"])})
+
+
+_NOTHING_YET = _ChildReport(
+    running=False, consuming=False, problems=(), stalled=False, queues=(), leaves=None, metrics=None
+)
+
+
+class _ChildPhase(enum.Enum):
+    """How far the end of a process is."""
+
+    AT_WORK = "nobody has asked it to end"
+    STOPPING = "it was asked to stop, and is killed at its deadline"
+    KILLED_AT_WORK = "it was killed as it hung: its death is a failure"
+    KILLED = "it was asked to stop, and killed"
+
+
 class Child:
     """One process with a worker. It runs from its creation on."""
 
@@ -54,22 +92,15 @@ class Child:
         #: The prefix of its leases' ids.
         self.owner = secrets.token_bytes(4)
         self.began = time.monotonic()
-        self.is_running = False
-        self._consumes = False
-        self._stopped_by: str | None = None
-        self._has_told = False
-        self._problems: tuple[str, ...] = ()
-        #: Whether it receives, and a handler makes no progress.
-        self.is_stalled = False
-        self.queues: tuple[str, ...] = ()
-        #: Its metrics, from its latest report.
-        self.page: list[Any] | None = None
-        #: Why it wants to be replaced.
-        self.leaves: str | None = None
-        self.was_killed = False
-        self._is_stopping = False
-        self._kill_at: float | None = None
+        self._phase = _ChildPhase.AT_WORK
+        self._deadline = math.inf
+        # The supervisor's reason to replace it.
+        self._replaced_for: str | None = None
+        #: Its latest report.
+        self.report = _NOTHING_YET
+        # For how long it has reported nothing.
         self._silent = 0.0
+        self._stopped_by: str | None = None
         self._text = b""
         self.socket, theirs = socket.socketpair()
         told = {**attrs.asdict(options), "owner": self.owner.hex(), "socket": theirs.fileno()}
@@ -108,19 +139,10 @@ class Child:
             if not data:
                 return False
             self._silent = 0.0
-            self._has_told = True
             *lines, self._text = (self._text + data).split(b"\n")
-            for line in lines:
-                self._told(json.loads(line))
-
-    def _told(self, told: dict[str, Any]) -> None:
-        self.is_running = bool(told["running"])
-        self._consumes = bool(told["consuming"])
-        self._problems = tuple(told["problems"])
-        self.is_stalled = bool(told.get("stalled"))
-        self.queues = tuple(told["queues"])
-        self.leaves = self.leaves or told["leaves"]
-        self.page = told.get("metrics") or self.page
+            if lines:
+                # A report says all, so the latest one counts.
+                self.report = _ChildReport.read(lines[-1])
 
     def stands_still(self, passed: float, silence: float) -> bool:
         """Records the passed time. Returns whether the process has been silent for too long.
@@ -128,12 +150,16 @@ class Child:
         Before its first report it imports the user's program, which may take longer.
         """
         self._silent += min(passed, _LONGEST_STEP)
-        return self._silent > silence * (1 if self._has_told else _FIRST_WORD)
+        return self._silent > silence * (1 if self._has_reported else _FIRST_WORD)
+
+    @property
+    def _has_reported(self) -> bool:
+        return self.report is not _NOTHING_YET
 
     @property
     def is_silent(self) -> bool:
         """Whether its last report is so old that its figures are outdated."""
-        return self._has_told and self._silent >= _SILENT
+        return self._has_reported and self._silent >= _SILENT
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -142,10 +168,10 @@ class Child:
             return (f"{self} is stopped by {self._stopped_by}, until SIGCONT",)
         if self.is_silent:
             return (f"{self} has reported nothing for {self._silent:.0f} s",)
-        if not self.is_running:
+        if not self.report.running:
             return (f"{self} starts",)
-        if not self._consumes:
-            return self._problems or (f"{self} receives nothing: Redis cannot be reached, or it stops",)
+        if not self.report.consuming:
+            return self.report.problems or (f"{self} receives nothing: Redis cannot be reached, or it stops",)
         return ()
 
     def look_whether_stopped(self) -> None:
@@ -164,32 +190,44 @@ class Child:
     @property
     def is_stopping(self) -> bool:
         """Whether it was asked to stop."""
-        return self._is_stopping
+        return self._phase in (_ChildPhase.STOPPING, _ChildPhase.KILLED)
+
+    @property
+    def leaves(self) -> str | None:
+        """Why it is to be replaced, if it is: by its own wish, or the supervisor's."""
+        return self.report.leaves or self._replaced_for
+
+    def replace(self, reason: str) -> None:
+        """Lets it be replaced for this reason."""
+        self._replaced_for = reason
 
     def stop(self) -> None:
         """Asks it to stop. The second time, its handlers get no grace period."""
-        if self._is_stopping:
-            self._kill_at = time.monotonic() + _LAST_STEPS
+        if self._phase is _ChildPhase.AT_WORK:
+            self._phase = _ChildPhase.STOPPING
+            self._deadline = time.monotonic() + self._options.grace + _LAST_STEPS
+            self._send(signal.SIGTERM)
+        elif self._phase is _ChildPhase.STOPPING:
+            self._deadline = time.monotonic() + _LAST_STEPS
             # Two signals in quick succession may be merged into one.
             with contextlib.suppress(OSError):
                 self.socket.send(HURRY)
         else:
-            self._is_stopping = True
-            self._kill_at = time.monotonic() + self._options.grace + _LAST_STEPS
-            self._send(signal.SIGTERM)
+            self._phase = _ChildPhase.KILLED
 
     def kill(self) -> None:
         """Ends it at once."""
-        self.was_killed = True
+        self._phase = _ChildPhase.KILLED if self.is_stopping else _ChildPhase.KILLED_AT_WORK
         self._send(signal.SIGKILL)
 
-    def kill_if_overdue(self, now: float) -> bool:
-        """Kills it when it has not stopped in time."""
-        if self._kill_at is None or now < self._kill_at:
-            return False
-        self._kill_at = None
-        self.kill()
-        return True
+    def is_overdue(self, now: float) -> bool:
+        """Whether it has not stopped by its deadline."""
+        return self._phase is _ChildPhase.STOPPING and now >= self._deadline
+
+    @property
+    def is_killed(self) -> bool:
+        """Whether it was killed, and may not have ended yet."""
+        return self._phase in (_ChildPhase.KILLED_AT_WORK, _ChildPhase.KILLED)
 
     @property
     def exit_code(self) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import socket
 import weakref
@@ -21,8 +22,10 @@ class ServiceManager:
         self._address = "\0" + address[1:] if address.startswith("@") else address
         ours = os.environ.get("WATCHDOG_PID", str(os.getpid())) == str(os.getpid())
         microseconds = os.environ.get("WATCHDOG_USEC", "")
-        #: How often ``WATCHDOG=1`` is expected, in seconds: twice within the limit. None: never.
-        self.every = int(microseconds) / 2_000_000 if ours and microseconds.isdigit() and int(microseconds) else None
+        # How often ``WATCHDOG=1`` is expected, in seconds: twice within the limit.
+        is_watched = ours and microseconds.isdigit() and int(microseconds) > 0
+        self._every = int(microseconds) / 2_000_000 if is_watched else math.inf
+        self._next = 0.0 if is_watched else math.inf
         # Kept open: a shortage of descriptors must not interrupt the watchdog messages.
         self._sender = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) if self._address else None
         if self._sender is not None:
@@ -35,3 +38,13 @@ class ServiceManager:
         if self._sender is not None:
             with contextlib.suppress(OSError):
                 self._sender.sendto(state.encode(), self._address)
+
+    def keep_alive(self, now: float) -> None:
+        """Sends ``WATCHDOG=1`` when that is due."""
+        if now >= self._next:
+            self._next = now + self._every
+            self.tell("WATCHDOG=1")
+
+    def wait(self, now: float) -> float:
+        """How long until :meth:`keep_alive` is due; 0 for now, infinite if no watchdog listens."""
+        return max(0.0, self._next - now)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import enum
 import logging
 import os
 import selectors
@@ -11,6 +12,7 @@ import signal
 import socket
 import sys
 import time
+from collections import deque
 from collections.abc import Iterator, Mapping
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, NoReturn
@@ -39,12 +41,20 @@ logger = logging.getLogger("redisson_dq")
 
 # How often it checks when nothing happens; it wakes for every death, report and signal.
 _EVERY = 1.0
-_LOOK_AT_FILES = 0.5
 # How long the shutdown waits until the values of killed processes are put back in Redis.
 _LAST_HAND_BACK = 5.0
 # How long a probe waits for the figures of the queues from Redis.
 _LOOK_AT_REDIS = 0.5
 _STOPPED, _KILLED = 0, 3
+
+
+class _SupervisorPhase(enum.Enum):
+    """How far the supervisor is. It goes on to a later one, and never back."""
+
+    STARTING = "not all processes have received at the same time yet"
+    READY = "they have, and the service manager was notified"
+    RESTARTING = "a file has changed: the processes end, and the command begins again"
+    STOPPING = "it was asked to stop: the processes end"
 
 
 class Supervisor:
@@ -61,9 +71,9 @@ class Supervisor:
         changes: Changes | None = None,
         together: Together | None = None,
     ) -> None:
-        """``changes``: ends when a file has changed, which sets :attr:`has_changed`.
+        """``changes``: ends when a file has changed, and :attr:`restarts` is true then.
 
-        ``together`` gets the metrics of the processes.
+        ``together`` gets the metrics of the processes. Raises OSError if the system has no descriptor for it.
         """
         self._options, self._wanted = options, wanted
         self._recovery, self._service_manager = recovery, service_manager
@@ -72,15 +82,20 @@ class Supervisor:
         self._children: list[Child] = []
         self._restarts = RestartBackoff()
         self._shortage = Shortage()
-        self._asked = self._served = 0
-        self._asked_to_replace = self._replaced = 0
-        self._stops = False
-        self._was_ready = False
-        self._was_killed = False
-        self._next_look = 0.0
-        self._next_sign = 0.0
-        #: Whether it ended because a file had changed, without a request to stop.
-        self.has_changed = False
+        self._phase = _SupervisorPhase.STARTING
+        # Signals that the loop has not served yet.
+        self._signals: deque[int] = deque()
+        self._exit_code = _STOPPED
+        self._selector = selectors.DefaultSelector()
+
+    @property
+    def restarts(self) -> bool:
+        """Whether it ended because a file had changed, without a request to stop."""
+        return self._phase is _SupervisorPhase.RESTARTING
+
+    @property
+    def _stops(self) -> bool:
+        return self._phase in (_SupervisorPhase.RESTARTING, _SupervisorPhase.STOPPING)
 
     @property
     def health(self) -> Health:
@@ -96,9 +111,9 @@ class Supervisor:
             problems.append(f"{self._wanted - len(found)} of {self._wanted} processes wait for their start")
         return Health(
             wanted=self._wanted,
-            running=sum(child.is_running for child in children),
+            running=sum(child.report.running for child in children),
             consuming=consuming,
-            stalled=sum(child.is_stalled for child in children if not child.is_stopping and not child.is_silent),
+            stalled=sum(child.report.stalled for child in children if not child.is_stopping and not child.is_silent),
             stopping=self._stops,
             # The successor of a process may start beside it, which is no problem.
             problems=() if self._stops or consuming >= self._wanted else tuple(problems),
@@ -108,8 +123,8 @@ class Supervisor:
         """Runs until SIGTERM or SIGINT, and then until every process has ended. Returns the exit code."""
         with contextlib.ExitStack() as held:
             try:
-                bell = held.enter_context(woken_by_signals(self._signalled))
-                self._selector = held.enter_context(selectors.DefaultSelector())
+                held.enter_context(self._selector)
+                bell = held.enter_context(woken_by_signals(self._signals.append))
                 self._selector.register(bell, selectors.EVENT_READ)
             except OSError as error:
                 raise RedissonDQError(f"the command cannot start: {error}") from error
@@ -117,13 +132,11 @@ class Supervisor:
             try:
                 while True:
                     now = time.monotonic()
-                    while self._served < self._asked:
-                        self._served += 1
-                        self.has_changed = False
-                        self._stop()
-                    if self._replaced < self._asked_to_replace:
-                        self._replaced = self._asked_to_replace
-                        self._replace_all()
+                    while self._signals:
+                        if self._signals.popleft() == signal.SIGHUP:
+                            self._replace_all()
+                        else:
+                            self._stop(_SupervisorPhase.STOPPING)
                     self._bury_the_dead(now)
                     if self._stops and not self._children:
                         break
@@ -138,7 +151,7 @@ class Supervisor:
             finally:
                 for child in self._children:
                     child.kill()
-        return _KILLED if self._was_killed else _STOPPED
+        return self._exit_code
 
     # -- processes ---------------------------------------------------------------------------------------------------
 
@@ -187,7 +200,7 @@ class Supervisor:
                 self._selector.unregister(child.socket)
             child.socket.close()
             if code:
-                self._recovery.hand_back(child.owner, child.queues)
+                self._recovery.hand_back(child.owner, child.report.queues)
             if child.is_stopping:
                 logger.info("supervisor: %s has ended", child)
                 continue
@@ -201,7 +214,7 @@ class Supervisor:
         leaving = next((child for child in current if child.leaves), None)
         if leaving is None or len(current) <= self._wanted:
             return
-        if all(child.is_running for child in current):
+        if all(child.report.running for child in current):
             logger.info("supervisor: replacing %s: %s", leaving, leaving.leaves)
             leaving.stop()
 
@@ -209,60 +222,49 @@ class Supervisor:
         """Lets every process that runs now be replaced, one after the other."""
         logger.info("supervisor: SIGHUP: replacing all processes")
         for child in self._children:
-            child.leaves = child.leaves or "SIGHUP"
+            child.replace("SIGHUP")
 
     def _kill_the_stuck(self, now: float, passed: float) -> None:
         for child in self._children:
             stands_still = child.stands_still(passed, self._silence)
-            if child.kill_if_overdue(now):
+            if child.is_overdue(now):
                 logger.error("supervisor: killing %s, which has not stopped in time", child)
-                self._was_killed = self._was_killed or self._stops
-            elif self._silence and not child.was_killed and stands_still:
+                child.kill()
+                if self._stops:
+                    self._exit_code = _KILLED
+            elif self._silence and not child.is_killed and stands_still:
                 logger.error("supervisor: killing %s, which hangs", child)
                 child.kill()
 
-    def _signalled(self, number: int) -> None:
-        # A signal comes between any two steps of the loop, which goes on from here when it is ready to.
-        if number == signal.SIGHUP:
-            self._asked_to_replace += 1
-        else:
-            self._asked += 1
-
-    def _stop(self) -> None:
+    def _stop(self, phase: _SupervisorPhase) -> None:
         if not self._stops:
-            self._stops = True
             self._service_manager.tell("STOPPING=1")
             logger.info("supervisor: stops")
+        self._phase = phase
         for child in self._children:
             child.stop()
 
     def _look_at_files(self, now: float) -> None:
-        if self._changes is None or now < self._next_look:
-            return
-        self._next_look = now + _LOOK_AT_FILES
-        changed = self._changes.changed()
-        if changed:
+        if self._changes is not None and (changed := self._changes.changed(now)):
             logger.info("supervisor: restarting, as %s changed", ", ".join(changed))
-            self.has_changed = True
-            self._stop()
+            self._stop(_SupervisorPhase.RESTARTING)
 
     # -- the outside -------------------------------------------------------------------------------------------------
 
     def _give_signs(self, now: float) -> None:
-        if not self._was_ready and sum(child.is_running for child in self._children) >= self._wanted:
-            self._was_ready = True
+        if (
+            self._phase is _SupervisorPhase.STARTING
+            and sum(child.report.running for child in self._children) >= self._wanted
+        ):
+            self._phase = _SupervisorPhase.READY
             self._service_manager.tell("READY=1")
             logger.info("supervisor: all processes are running")
-        if self._service_manager.every is not None and now >= self._next_sign:
-            self._next_sign = now + self._service_manager.every
-            self._service_manager.tell("WATCHDOG=1")
+        self._service_manager.keep_alive(now)
 
     def _pause(self, now: float) -> float:
-        pauses = [_EVERY]
+        pauses = [_EVERY, self._service_manager.wait(now)]
         if self._changes is not None:
-            pauses.append(_LOOK_AT_FILES)
-        if self._service_manager.every is not None:
-            pauses.append(max(0.0, self._next_sign - now))
+            pauses.append(self._changes.wait(now))
         if wait := max(self._restarts.wait(now), self._shortage.wait(now)):
             pauses.append(wait)
         return min(pauses)
@@ -280,8 +282,8 @@ class Supervisor:
     def _read(self, child: Child) -> bool:
         """Takes in its messages; False when no more come."""
         more = child.read()
-        if self._together is not None and child.page is not None:
-            self._together.told(child, child.page)
+        if self._together is not None and child.report.metrics is not None:
+            self._together.told(child, child.report.metrics)
         return more
 
     def families(self) -> Iterator[Metric]:
@@ -304,8 +306,8 @@ def supervise(arguments: SimpleNamespace) -> int:
         if changes is None:
             raise
         say(f"redisson-dq: error: {error}; waiting for a change", error=True)
-        while not changes.changed():
-            time.sleep(_LOOK_AT_FILES)
+        while not changes.changed(time.monotonic()):
+            time.sleep(changes.wait(time.monotonic()))
         _start_anew()
     options = ChildOptions(
         target=arguments.target,
@@ -321,19 +323,18 @@ def supervise(arguments: SimpleNamespace) -> int:
         try:
             recovery = Recovery(worker)
             ends.callback(recovery.close, _LAST_HAND_BACK)
-            service_manager = ServiceManager()
+            together = _together() if options.metrics else None
+            supervisor = Supervisor(
+                options,
+                arguments.processes,
+                recovery,
+                ServiceManager(),
+                silence=arguments.silence,
+                changes=changes,
+                together=together,
+            )
         except (OSError, RuntimeError) as error:
             raise RedissonDQError(f"the command cannot start: {error}") from error
-        together = _together() if options.metrics else None
-        supervisor = Supervisor(
-            options,
-            arguments.processes,
-            recovery,
-            service_manager,
-            silence=arguments.silence,
-            changes=changes,
-            together=together,
-        )
         if together is not None:
             metrics = MetricsServer(
                 arguments.metrics_host, arguments.metrics_port, supervisor.families, arguments.hosts
@@ -351,7 +352,7 @@ def supervise(arguments: SimpleNamespace) -> int:
             ends.callback(health.close)
             logger.info("supervisor: health at port %d", health.port)
         code = supervisor.run()
-    if supervisor.has_changed:
+    if supervisor.restarts:
         _start_anew()
     return code
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import socket
+import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import attrs
 import pytest
 
 from redisson_dq.aio.worker import Worker as AsyncWorker
@@ -18,6 +22,7 @@ from redisson_dq.cli import main
 from redisson_dq.cli.worker import command
 from redisson_dq.cli.worker.changes import Changes
 from redisson_dq.cli.worker.child import memory
+from redisson_dq.cli.worker.children import Child, ChildOptions
 from redisson_dq.cli.worker.health import Health, HealthServer
 from redisson_dq.cli.worker.loading import LoadError, OwnCodeError, load
 from redisson_dq.cli.worker.restarts import RestartBackoff, Shortage
@@ -260,6 +265,55 @@ class TestShortage:
         assert shortage.wait(140.0) == pytest.approx(0.1)
 
 
+class TestChild:
+    @pytest.fixture
+    def child(self) -> Iterator[Child]:
+        options = ChildOptions(
+            target="no_such_module",
+            url=None,
+            redisson_config=None,
+            grace=30.0,
+            max_jobs=None,
+            max_memory=None,
+            log_level="INFO",
+        )
+        child = Child(options)
+        yield child
+        child.kill()
+        child.process.wait()
+        child.socket.close()
+
+    def test_a_second_stop_ends_the_grace(self, child: Child) -> None:
+        now = time.monotonic()
+        assert not child.is_stopping
+        assert not child.is_overdue(now + 1000)
+        child.stop()
+        assert child.is_stopping
+        assert not child.is_overdue(now + 40)
+        assert child.is_overdue(now + 50)
+        child.stop()
+        assert child.is_overdue(now + 20)
+
+    def test_one_that_was_killed_is_not_killed_again(self, child: Child) -> None:
+        child.stop()
+        child.kill()
+        child.stop()
+        assert (child.is_killed, child.is_stopping, child.is_overdue(math.inf)) == (True, True, False)
+
+    def test_the_death_of_one_that_hung_is_a_failure_until_it_is_asked_to_stop(self, child: Child) -> None:
+        child.kill()
+        assert (child.is_killed, child.is_stopping) == (True, False)
+        child.stop()
+        assert (child.is_killed, child.is_stopping) == (True, True)
+
+    def test_it_leaves_for_its_own_reason_first(self, child: Child) -> None:
+        assert child.leaves is None
+        child.replace("SIGHUP")
+        assert child.leaves == "SIGHUP"
+        child.report = attrs.evolve(child.report, leaves="it has 9 MB of memory")
+        assert child.leaves == "it has 9 MB of memory"
+
+
 class TestChanges:
     def test_written_made_and_removed(self, tmp_path: Path) -> None:
         kept, gone = tmp_path / "kept.py", tmp_path / "shop" / "gone.py"
@@ -267,13 +321,15 @@ class TestChanges:
         for path in (kept, gone):
             path.write_text("1")
         changes = Changes(str(tmp_path))
-        assert changes.changed() == []
+        assert changes.changed(100.0) == []
         (tmp_path / "page.md").write_text("1")
-        assert changes.changed() == []
+        assert changes.changed(101.0) == []
         gone.unlink()
         (tmp_path / "new.py").write_text("1")
         os.utime(kept, ns=(1, 1))
-        assert changes.changed() == sorted([str(gone), str(tmp_path / "new.py"), str(kept)])
+        assert changes.changed(101.4) == []
+        assert changes.wait(101.4) == pytest.approx(0.1)
+        assert changes.changed(101.5) == sorted([str(gone), str(tmp_path / "new.py"), str(kept)])
 
     def test_what_is_not_ours(self, tmp_path: Path) -> None:
         for name in ("__pycache__", ".git", "node_modules", "site-packages", "env"):
@@ -282,7 +338,7 @@ class TestChanges:
         changes = Changes(str(tmp_path))
         for folder in tmp_path.iterdir():
             (folder / "inner" / "a.py").write_text("1")
-        assert changes.changed() == []
+        assert changes.changed(100.0) == []
 
 
 class TestServiceManager:
@@ -291,7 +347,7 @@ class TestServiceManager:
             monkeypatch.delenv(name, raising=False)
         manager = ServiceManager()
         manager.tell("READY=1")
-        assert manager.every is None
+        assert manager.wait(100.0) == math.inf
 
     @pytest.mark.parametrize("abstract", [False, True])
     def test_told(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, abstract: bool) -> None:
@@ -305,7 +361,10 @@ class TestServiceManager:
             manager = ServiceManager()
             manager.tell("READY=1")
             assert listener.recv(100) == b"READY=1"
-        assert manager.every == 1.5
+            for now in (100.0, 101.4, 101.5):
+                manager.keep_alive(now)
+                assert manager.wait(now) == pytest.approx(0.1 if now == 101.4 else 1.5)
+            assert [listener.recv(100), listener.recv(100)] == [b"WATCHDOG=1"] * 2
         # It is gone.
         manager.tell("STOPPING=1")
 
@@ -326,7 +385,7 @@ class TestServiceManager:
     def test_no_watchdog(self, monkeypatch: pytest.MonkeyPatch, pid: str, limit: str) -> None:
         monkeypatch.setenv("WATCHDOG_PID", str(os.getpid()) if pid == "own" else pid)
         monkeypatch.setenv("WATCHDOG_USEC", limit)
-        assert ServiceManager().every is None
+        assert ServiceManager().wait(100.0) == math.inf
 
 
 class TestHealth:
