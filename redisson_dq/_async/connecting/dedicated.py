@@ -29,7 +29,7 @@ from redisson_dq.observing import Observers, Sent
 from redisson_dq.scheduling.clock import Clock
 from redisson_dq.wire.request import Request
 
-__all__ = ["NOBODYS_CHANNEL", "Dedicated", "Lender"]
+__all__ = ["NOBODYS_CHANNEL", "Dedicated", "HungUpError", "Lender"]
 
 logger = logging.getLogger("redisson_dq")
 
@@ -38,6 +38,10 @@ NOBODYS_CHANNEL = "redisson_dq:none"
 _A_DAY = 86400.0
 _PING = pack(("PING",))
 _UNHEARD = contextlib.nullcontext()
+
+
+class HungUpError(ConnectionError):
+    """This client has ended the connection itself, so nothing is wrong with the server."""
 
 
 class Lender(Protocol):
@@ -86,7 +90,7 @@ class Dedicated:
         """Sends commands that are bytes already. Raises redis-py's errors."""
         if self._closed:
             # redis-py would connect again, to a session that knows neither subscriptions nor our client id.
-            raise ConnectionError("the connection was closed")
+            raise HungUpError("the connection was closed")
         if self.is_over:
             raise ConnectionError("the connection leads to the wrong server now")
         await async_send(self.connection, [packed])
@@ -107,6 +111,10 @@ class Dedicated:
                 if has_answered:
                     raise
                 logger.debug("a reply is late: %s", error)
+            except (RedisError, OSError) as error:
+                if self._closed and not isinstance(error, ResponseError):
+                    raise HungUpError("the connection was closed") from error
+                raise
             seconds, has_answered = 0.0, await self._answers_others()
 
     async def hear(self) -> Any:
@@ -277,9 +285,17 @@ class Dedicated:
         await async_send_aside(self.connection, packed)
 
     async def hang_up(self) -> None:
-        """Ends a read that another caller is blocked in. That caller closes the connection. Never raises."""
+        """Ends a read that another caller is blocked in. That caller closes the connection. Never raises.
+
+        It gets :class:`HungUpError`.
+        """
         self._closed = True
         async_hang_up(self.connection)
+
+    def sends_no_more(self) -> None:
+        """As :meth:`hang_up`, but a reply that is on its way still comes, and the server may not answer at all."""
+        self._closed = True
+        async_sends_no_more(self.connection)
 
     async def aclose(self) -> None:
         """Closes the connection. Called by the caller that reads. Never raises."""

@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 from redis.exceptions import ResponseError
 
+from redisson_dq._async.connecting.dedicated import HungUpError
 from redisson_dq._redis import is_denied, is_passing, translate, was_closed
 from redisson_dq._redis.errors import A_PROXY
 from redisson_dq.calls.confirming import subject
@@ -87,10 +88,12 @@ def reason_of(error: BaseException, where: str, *, sent: bool) -> RedissonDQErro
 async def end_of_wait(
     runs: Runs, source: Source, error: BaseException, request: Request[Any] | None = None
 ) -> RedissonDQError | None:
-    """Our error for the one that ended a wait. None when a plain command finds nothing wrong.
+    """Our error for the one that ended a wait. None when a plain command finds nothing wrong, or we have ended it.
 
     The refused ``request`` may use keys that the source does not name.
     """
+    if isinstance(error, HungUpError):
+        return None
     where = f"queue {source.key!r}"
     if not isinstance(error, ResponseError):
         cut = await _cut(runs, source, where, error) if isinstance(error, Exception) else None

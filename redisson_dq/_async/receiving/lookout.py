@@ -301,6 +301,11 @@ class Lookout:
         else:
             logger.error("a lookout broke", exc_info=error)
         await self._link.aclose()
+        if self._link.is_hung_up:
+            # Another task has cut them, which waits for that. Nothing is wrong with Redis.
+            self._link.is_hung_up = False
+            self._forget_watches()
+            return
         if isinstance(error, TrackingRefusedError):
             self._refused(error)
             self._forget_watches()

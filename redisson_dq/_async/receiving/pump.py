@@ -18,7 +18,7 @@ from typing import Any
 from redis.exceptions import RedisError, ResponseError
 
 from redisson_dq._async.connecting.connections import Connections
-from redisson_dq._async.connecting.dedicated import Dedicated
+from redisson_dq._async.connecting.dedicated import Dedicated, HungUpError
 from redisson_dq._async.connecting.explaining import end_of_wait
 from redisson_dq._async.receiving.beginning import Beginner, Begun
 from redisson_dq._async.receiving.put_backs import PutBacks
@@ -100,9 +100,7 @@ class Pump:
         self._clock = connections.clock
         # The name under which it reports an outage.
         self._part = f"wait {id(self)}"
-        self.unblocker = Unblocker(
-            source.key, line.mutex, self._clock, beginner, self.unblockable, may_cut=source.sets_aside
-        )
+        self.unblocker = Unblocker(source.key, line, self._clock, beginner, self.unblockable, may_cut=source.sets_aside)
         self.backs = PutBacks(connections, source, line, self.put_away)
         self.engine = engine = WaitEngine(
             line,
@@ -300,7 +298,7 @@ class Pump:
             await dedicated.connect()
             began = self._clock.monotonic()
             await dedicated.learn_id()
-        except ResponseError:
+        except (ResponseError, HungUpError):
             raise
         except (RedisError, OSError) as error:
             # No pop was sent. One that was sent before may have taken something for somebody who still waits.

@@ -3,15 +3,14 @@
 Redis gives one answer for a command that it has answered and for a connection that it has lost. The reply to such a
 command may be a value that exists nowhere else. So no connection is cut for that answer: its reader knows how long a
 reply may take (``connecting/dedicated.py``). Where Redis forbids to end commands, the connection of a source goes that
-asks again for the values of a lost reply. The command of another source goes on until its time is over.
+asks again for the values of a lost reply. The command of another source goes on until its time is over, or until the
+line is closed: then this client sends nothing more on that connection, and the server ends both.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from contextlib import AbstractContextManager
-from typing import Any
 
 from redis.exceptions import RedisError, ResponseError
 
@@ -22,6 +21,7 @@ from redisson_dq._redis import is_passing
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.scheduling.clock import Clock
 from redisson_dq.scheduling.pauses import Pauses
+from redisson_dq.waits.line import Line
 
 __all__ = ["Unblocker"]
 
@@ -35,6 +35,8 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 2.0
 # A command that may not be ended goes on if its time is over within this many seconds. Then no caller's connection is
 # cut.
 _SOON = 1.0
+# For how many seconds such a command waits for the next caller, as of a loop that waits again and again.
+_A_MOMENT = 0.05
 
 #: The connection of a blocking command, the number of the command, and when its time is over by the client's clock.
 _Command = tuple[Dedicated, int, float]
@@ -49,7 +51,7 @@ class Unblocker:
     def __init__(
         self,
         key: str,
-        mutex: AbstractContextManager[Any],
+        line: Line,
         clock: Clock,
         beginner: Beginner,
         target: Callable[[], _Command | None],
@@ -61,7 +63,7 @@ class Unblocker:
         ``may_cut``: no value is lost with the connection.
         """
         self._key = key
-        self._mutex = mutex
+        self._line = line
         self._clock = clock
         self._beginner = beginner
         self._target = target
@@ -79,9 +81,9 @@ class Unblocker:
 
     async def _run(self) -> None:
         tries, pauses = Pauses(_FIRST_TRY, _LONGEST_TRY), Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
-        ended = 0
+        ended = refused = 0
         while True:
-            with self._mutex:
+            with self._line.mutex:
                 target = self._target()
                 # The next command may have been sent since, and may have to end as well.
                 if target is None or target[1] == ended:
@@ -98,14 +100,26 @@ class Unblocker:
                 pause = tries.next()
             except (RedisError, OSError, RedissonDQError, AsyncCancelled) as error:
                 logger.debug("queue %r: cannot end a blocking pop yet: %s", self._key, error)
+                pause = pauses.next()
                 if isinstance(error, ResponseError) and not is_passing(error):
                     self._warn(error)
-                    if self._may_cut and until - self._clock.monotonic() > _SOON:
-                        await dedicated.hang_up()
+                    is_known, refused = refused == number or self._line.closed, number
+                    if not is_known:
+                        pause = _A_MOMENT
+                    elif until - self._clock.monotonic() > _SOON and await self._cut(dedicated):
                         ended = number
                         continue
-                pause = pauses.next()
             await self._clock.async_sleep(pause)
+
+    async def _cut(self, dedicated: Dedicated) -> bool:
+        """Ends the connection of a command that may not be ended. False where its reply would be lost."""
+        if self._may_cut:
+            await dedicated.hang_up()
+        elif self._line.closed:
+            dedicated.sends_no_more()
+        else:
+            return False
+        return True
 
     def _warn(self, error: ResponseError) -> None:
         if self._has_warned:

@@ -159,6 +159,8 @@ class Subscription:
             try:
                 current = self._connections.connected("", self._role, _together(self._queues()))
             except RedissonDQError as error:
+                if self._closed:
+                    break
                 self._connections.outage.began(_PART, error, tried)
                 logger.debug("cannot subscribe, next try in %.2f s: %s", pauses.coming, error)
             else:

@@ -48,6 +48,8 @@ class NodeLink:
         self._changed = changed
         self._broke = broke
         self._tracking: Tracking | None = None
+        #: Whether this client has cut the connections.
+        self.is_hung_up = False
         # Scripts that the server does not know.
         self._unknown: set[str] = set()
         # The slots of the cluster, and when they were asked for.
@@ -98,6 +100,7 @@ class NodeLink:
     def hang_up(self) -> None:
         """Cuts the connections. Values in the replies on them are lost."""
         if (tracking := self._tracking) is not None:
+            self.is_hung_up = True
             tracking.hang_up()
 
     def close(self) -> None:
@@ -113,6 +116,7 @@ class NodeLink:
         except BaseException:
             tracking.close()
             raise
+        self.is_hung_up = False
         self._tracking, self._slots, self._probed_at = tracking, None, self._connections.clock.monotonic()
         if self._connections.is_cluster:
             # Before anything is watched: a slot that moves from here on shows.

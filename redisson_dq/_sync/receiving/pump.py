@@ -23,7 +23,7 @@ from redis.exceptions import RedisError, ResponseError
 from redisson_dq._concurrency import Cancelled, Inbox, Mutex, Switch, give_way
 from redisson_dq._redis import is_out_of_memory, is_passing, pack, refusal_of, translate
 from redisson_dq._sync.connecting.connections import Connections
-from redisson_dq._sync.connecting.dedicated import Dedicated
+from redisson_dq._sync.connecting.dedicated import Dedicated, HungUpError
 from redisson_dq._sync.connecting.explaining import end_of_wait
 from redisson_dq._sync.receiving.beginning import Beginner, Begun
 from redisson_dq._sync.receiving.put_backs import PutBacks
@@ -103,9 +103,7 @@ class Pump:
         self._clock = connections.clock
         # The name under which it reports an outage.
         self._part = f"wait {id(self)}"
-        self.unblocker = Unblocker(
-            source.key, line.mutex, self._clock, beginner, self.unblockable, may_cut=source.sets_aside
-        )
+        self.unblocker = Unblocker(source.key, line, self._clock, beginner, self.unblockable, may_cut=source.sets_aside)
         self.backs = PutBacks(connections, source, line, self.put_away)
         self.engine = engine = WaitEngine(
             line,
@@ -301,7 +299,7 @@ class Pump:
             dedicated.connect()
             began = self._clock.monotonic()
             dedicated.learn_id()
-        except ResponseError:
+        except (ResponseError, HungUpError):
             raise
         except (RedisError, OSError) as error:
             # No pop was sent. One that was sent before may have taken something for somebody who still waits.

@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 import redis.exceptions
 
+from redisson_dq._concurrency import Inbox
 from redisson_dq._sync.receiving.beginning import Beginner
 from redisson_dq._sync.receiving.unblocking import Unblocker
 from redisson_dq.scheduling.clock import SystemClock
+from redisson_dq.waits.line import Line
 from tests.conftest import eventually
 
 
@@ -22,7 +24,7 @@ class Blocked:
     def __init__(self, *outcomes: bool | Exception, until: float = math.inf) -> None:
         self._outcomes: Iterator[bool | Exception] = iter(outcomes)
         self.target: tuple[Any, int, float] | None = (self, 1, until)
-        self.is_cut = False
+        self.is_cut = self.is_half_cut = False
 
     def unblock(self) -> bool:
         outcome = next(self._outcomes)
@@ -35,14 +37,21 @@ class Blocked:
     def hang_up(self) -> None:
         self.is_cut, self.target = True, None
 
+    def sends_no_more(self) -> None:
+        self.is_half_cut, self.target = True, None
 
-def pauses_of(blocked: Blocked, monkeypatch: pytest.MonkeyPatch, *, may_cut: bool = False) -> list[float]:
+
+def pauses_of(
+    blocked: Blocked, monkeypatch: pytest.MonkeyPatch, *, may_cut: bool = False, closed: bool = False
+) -> list[float]:
     """The pauses between the tries, once these have come to an end."""
+    line = Line("orders", Inbox(SystemClock()), contextlib.nullcontext())
+    line.closed = closed
     clock, slept = SystemClock(), list[float]()
     monkeypatch.setattr(clock, "sleep", slept.append)
     beginner = Beginner(clock, lambda notice: None)
     target: Any = lambda: blocked.target  # noqa: E731 - the blocked command is not a Dedicated
-    unblocker = Unblocker("orders", contextlib.nullcontext(), clock, beginner, target, may_cut=may_cut)
+    unblocker = Unblocker("orders", line, clock, beginner, target, may_cut=may_cut)
     unblocker.start()
     eventually(lambda: not unblocker.is_running)
     return slept
@@ -78,12 +87,24 @@ def test_a_refusal_that_passes_cuts_nothing(monkeypatch: pytest.MonkeyPatch) -> 
 def test_where_redis_forbids_it_only_a_connection_whose_values_are_asked_for_again_is_cut(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    leased, popped = Blocked(FORBIDDEN), Blocked(FORBIDDEN, FORBIDDEN, True)
-    assert pauses_of(leased, monkeypatch, may_cut=True) == []
+    leased, popped = Blocked(FORBIDDEN, FORBIDDEN), Blocked(FORBIDDEN, FORBIDDEN, True)
+    # The next caller of a loop would come by then.
+    assert pauses_of(leased, monkeypatch, may_cut=True) == [0.05]
     assert leased.is_cut
     # Its wait is over soon anyway.
-    ending = Blocked(FORBIDDEN, True, until=0.0)
-    assert pauses_of(ending, monkeypatch, may_cut=True) == [0.1]
+    ending = Blocked(FORBIDDEN, FORBIDDEN, True, until=0.0)
+    assert pauses_of(ending, monkeypatch, may_cut=True) == [0.05, 0.2]
     assert not ending.is_cut
-    assert pauses_of(popped, monkeypatch) == [0.1, 0.2]
+    assert pauses_of(popped, monkeypatch) == [0.05, 0.2]
+    assert not popped.is_cut
+    assert not popped.is_half_cut
+
+
+def test_once_it_is_closed_a_pop_ends_with_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only this side ends it, so that a value that is on its way still comes."""
+    leased, popped = Blocked(FORBIDDEN), Blocked(FORBIDDEN)
+    assert pauses_of(leased, monkeypatch, may_cut=True, closed=True) == []
+    assert pauses_of(popped, monkeypatch, closed=True) == []
+    assert leased.is_cut
+    assert popped.is_half_cut
     assert not popped.is_cut
