@@ -21,11 +21,11 @@ from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import ItemEvent, entry_id
 from redisson_dq.scheduling.times import from_ms, span_ms, to_ms
-from redisson_dq.wire import calls, commands
+from redisson_dq.wire import calls
 from redisson_dq.wire.calls import Target
 from redisson_dq.wire.request import Request
 
-__all__ = ["Kept", "history_of", "kept_history", "set_history"]
+__all__ = ["Kept", "events_from", "history_of", "kept_history", "set_history"]
 
 #: How much of a history is kept: the events of that many items, or those of that time.
 Kept = Union[int, timedelta]
@@ -69,6 +69,13 @@ def kept_history(queue: OpenQueue[Any]) -> Request[tuple[int, timedelta] | None]
 
     key = queue.keys.settings
     return Request(words=("HGET", key, "history"), types={key: "hash"}, parse=parse)
+
+
+def events_from(
+    queue: OpenQueue[Any], start: str, last_ms: int | str, count: int
+) -> Request[tuple[int, bytes | None, list[list[bytes]]]]:
+    """The server's time in epoch us, the id behind which more may follow, and events: each its id and its fields."""
+    return queue.call("read_history", (start, last_ms, count), tuple)
 
 
 @attrs.frozen
@@ -188,24 +195,23 @@ def _read(
     # This comes first, as later events may show how the item left.
     target = None if id is None or entry_id(id) is not None else Target(given_id=id)
     page = None if target is None else (yield calls.find_item(queue.lease_keys, target, 0))
-    now_us = yield commands.server_time_us(queue.keys.ready)
-    first = max(first, now_us // 1000 - int(kept[1].total_seconds() * 1000))
     wanted, found, latest = _EventsOf(id), deque[ItemEvent](maxlen=limit), None
-    start, stop = str(first), "+" if last is None else str(last)
+    start, last_ms = str(first), "" if last is None else last
     # Another program may have written more events than are kept.
-    for _ in range(min(kept[0], _MOST_EVENTS) // _PAGE + 1):
-        entries = yield commands.range_of(queue.keys.events, start, stop, _PAGE)
-        for entry, fields in entries:
-            event = _Noted(int(entry.partition(b"-")[0]), dict(zip(fields[::2], fields[1::2], strict=False)))
-            certain = wanted.certainty(event)
+    left = min(kept[0], _MOST_EVENTS)
+    while start and left > 0:
+        now_us, behind, entries = yield events_from(queue, start, last_ms, min(_PAGE, left))
+        first = max(first, now_us // 1000 - int(kept[1].total_seconds() * 1000))
+        left -= len(entries)
+        start = f"({behind.decode()}" if behind else ""
+        for entry, *fields in entries:
+            event = _Noted(int(entry.partition(b"-")[0]), dict(zip(fields[::2], fields[1::2], strict=True)))
+            certain = wanted.certainty(event) if event.time_ms >= first else None
             if certain is None:
                 continue
             latest = event.public(certain)
             if what in (None, latest.what):
                 found.append(latest)
-        if len(entries) < _PAGE:
-            break
-        start = f"({entries[-1][0].decode()}"
     if page is not None and not page.found and latest is not None and last is None and what in (None, "gone"):
         seen = from_ms(page.now_us // 1000)
         if latest.what in _OPEN and latest.time < seen:

@@ -38,7 +38,6 @@ __all__ = [
     "ping",
     "pop_many",
     "scan",
-    "range_of",
     "score_of",
     "server_time_us",
     "set_aside",
@@ -139,12 +138,6 @@ def set_aside(key: str, values: list[bytes]) -> Request[int]:
 def members_of(key: str) -> Request[list[bytes]]:
     """All members of a zset."""
     return Request(words=("ZRANGE", key, 0, -1), types={key: "zset"}, parse=list)
-
-
-def range_of(key: str, first: str, last: str, count: int) -> Request[list[tuple[bytes, list[bytes]]]]:
-    """Entries of a stream from one id to another, both included unless it begins with "("."""
-    words = ("XRANGE", key, first, last, "COUNT", count)
-    return Request(words=words, types={key: "stream"}, parse=lambda reply: [(id, fields) for id, fields in reply])
 
 
 # -- any number of keys of any type ----------------------------------------------------------------------------------

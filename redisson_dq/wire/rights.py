@@ -47,11 +47,11 @@ _ROLES = {
     # Every client can look whether the queue is well, and finds out why a call failed.
     "client": _Duties(
         only_looks=True,
-        scripts=("missing_rights", "unknown_commands", "stats", "next_due", "overdue"),
+        scripts=("missing_rights", "unknown_commands", "stats", "next_due", "overdue", "read_history"),
         plain=(
             *_CONNECTING,
             *("eval", "evalsha", "eval_ro", "evalsha_ro", "script|load"),
-            *("time", "type", "llen", "exists", "zrange", "zcard", "hget", "xrange"),
+            *("time", "type", "llen", "exists", "zrange", "zcard", "hget"),
         ),
     ),
     "observer": _Duties(
