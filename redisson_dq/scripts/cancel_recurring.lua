@@ -1,10 +1,10 @@
 -- Ends a recurring offer and takes the occurrence that waits out.
 -- Answers to: nothing in Redisson
--- KEYS: timeout, envelopes, recurring, recurring_due, leases, deliveries, histories, history_ends
--- ARGV: id
+-- KEYS: timeout, envelopes, recurring, recurring_due, leases, deliveries, histories, history_ends, settings, events
+-- ARGV: id, the process that calls
 -- RETURN: 1 if there was one, else 0
 -- COST: O(log m), m waiting, of a lean occurrence; of any other O(log m + p), p its way from the nearer end of the envelope list
--- INCLUDE: find, out, unlearn, need, first_write
+-- INCLUDE: find, out, unlearn, need, first_write, clock, events
 local id = ARGV[1]
 local due = redis.call('ZSCORE', keys.recurring_due, id)
 if not due then
@@ -17,7 +17,10 @@ local member = entry and find(entry, tonumber(due))
 check_known()
 need(TAKING_OUT)
 if member then
+  local _, now_ms = server_time()
+  keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, ARGV[2])
   take_out(entry, member)
+  note_event('cancelled', entry, nil, (unwrap(member)))
 end
 redis.call('ZREM', keys.recurring_due, id)
 redis.call('HDEL', keys.recurring, 'd' .. id, 'v' .. id, 'e' .. id)

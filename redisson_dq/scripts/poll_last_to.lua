@@ -1,10 +1,10 @@
 -- Takes the lean value that is due last, or else the one that was offered last, and puts it at the front of a list.
 -- Answers to: RDelayedQueue.pollLastAndOfferFirstTo(String), since 3.10
--- KEYS: timeout, envelopes, quarantine, newer, records, destination, leases, deliveries, histories, history_ends
--- ARGV: none
+-- KEYS: timeout, envelopes, quarantine, newer, records, destination, leases, deliveries, histories, history_ends, settings, events
+-- ARGV: the process that calls
 -- RETURN: how many members were set aside, the value or nil
 -- COST: O(log m), m waiting; O(m) where both kinds stand
--- INCLUDE: taken, unlearn, waiting, need, first_write
+-- INCLUDE: taken, unlearn, waiting, need, first_write, clock, events
 
 -- Fails on a wrong type before anything is written.
 check_known()
@@ -16,14 +16,19 @@ redis.call('LLEN', keys.destination)
 
 need(TAKING, {'LINDEX', 'LLEN', 'LPUSH', 'RPOP', 'ZCARD', 'ZCOUNT', 'ZRANGE'})
 change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)
+local _, now_ms = server_time()
+keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, ARGV[1])
 local aside = 0
 while true do
   local member = last_lean() or redis.call('RPOP', keys.envelopes)
   if not member then
     return {aside}
   end
+  local _, id = unwrap(member)
+  local d = events_kept and id and parsed(redis.call('HGET', keys.deliveries, id))
   local value, quarantined = taken(member, recorded)
   if value then
+    note_event('taken', id, d, value)
     redis.call('LPUSH', keys.destination, value)
     return {aside, value}
   end

@@ -35,9 +35,7 @@ need(which == 'others' and {'RPUSH'} or {})
 local size = redis.call('LLEN', keys.ready)
 local named = begin_taking_away()
 local function gone(value, count)
-  if named and count > 0 then
-    taken_away(value, count, remember_ms, now_ms)
-  end
+  taken_away(named, value, count, remember_ms, now_ms)
 end
 if which == 'all' then
   remove_values(gone)
@@ -46,6 +44,6 @@ elseif which == 'others' then
 elseif which == 'some' then
   gone(ARGV[4], redis.call('LREM', keys.ready, ARGV[3], ARGV[4]))
 else
-  trim_values(ARGV[3], ARGV[4], gone, named)
+  trim_values(ARGV[3], ARGV[4], gone, named or events_kept)
 end
 return size - redis.call('LLEN', keys.ready)

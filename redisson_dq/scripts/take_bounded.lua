@@ -25,16 +25,14 @@ local _, now_ms = server_time()
 keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
 local named = begin_taking_away()
 local function gone(value, count)
-  if named and count > 0 then
-    taken_away(value, count, remember_ms, now_ms)
-  end
+  taken_away(named, value, count, remember_ms, now_ms)
 end
 if how == 'remove' then
   remove_values(gone)
 elseif how == 'retain' then
   retain_values(gone)
 elseif how == 'trim' then
-  trim_values(ARGV[3], ARGV[4], gone, named)
+  trim_values(ARGV[3], ARGV[4], gone, named or events_kept)
 else
   redis.call('DEL', keys.ready)
   note_event('cleared', '', nil, nil, nil, nil, 'ready')

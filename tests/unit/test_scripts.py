@@ -302,7 +302,7 @@ LARGEST = {
     "recur": 16_500,
     "mend_walk": 15_000,
     "redrive": 16_000,
-    "poll_last_to": 14_000,
+    "poll_last_to": 17_500,
     "poll": 15_000,
     "inspect": 13_500,
     "unrelease": 14_500,
@@ -320,7 +320,7 @@ LARGEST = {
     "offer": 11_000,
     "stats": 10_000,
     "read_waiting": 8_500,
-    "cancel_recurring": 7_500,
+    "cancel_recurring": 11_000,
     "browse_dead": 6_500,
 }
 LARGE = 6_000

@@ -29,15 +29,16 @@ local function forget_item(d, remember_ms, now_ms)
   end
 end
 
--- Notes that a number of values that equal this one were taken away, the oldest ones as far as is known.
-local function taken_away(value, count, remember_ms, now_ms)
-  for _ = 1, count do
-    local d = history_of(value, digest_of(value))
-    if not d then
+-- Forgets a number of values that equal this one and were taken away, the oldest ones as far as is known.
+local function taken_away(named, value, count, remember_ms, now_ms)
+  for _ = 1, named and count or events_kept and math.min(count, 1000) or 0 do
+    local d = named and history_of(value, digest_of(value)) or nil
+    note_event('removed', '', d, value)
+    if d then
+      forget_item(d, remember_ms, now_ms)
+    elseif not events_kept then
       return
     end
-    note_event('removed', '', d)
-    forget_item(d, remember_ms, now_ms)
   end
 end
 

@@ -51,7 +51,7 @@ def call_to(
     script = load(name)
     key_names = [destination if key == "destination" else getattr(keys, key) for key in script.keys]
     types = {key: keys.type_of(key) for key in key_names if key not in keys.channels}
-    return Request(script=script, words=(len(key_names), *key_names, *args), types=types, parse=parse)
+    return Request(script=script, words=(len(key_names), *key_names, *args, *tail_of(script)), types=types, parse=parse)
 
 
 def call_on(name: str, types: dict[str, str], args: Iterable[Word], parse: Callable[[Any], T]) -> Request[T]:

@@ -142,8 +142,17 @@ def test_what_was_taken_away(client: Any, bounded: bool) -> None:
     queue.clear()
     delayed.offer("d", 3600, id="d")
     assert delayed.poll() == "d"
-    told = {name: words(delayed.history(name))[-1] for name in ("a", "b", "c", "d")}
-    assert told == {"a": "removed", "b": "removed", "c": "cleared", "d": "taken"}
+    delayed.offer("e", 3600, id="e")
+    assert delayed.poll_last_and_offer_first_to("other") == "e"
+    told = {name: words(delayed.history(name))[-1] for name in ("a", "b", "c", "d", "e")}
+    assert told == {"a": "removed", "b": "removed", "c": "cleared", "d": "taken", "e": "taken"}
+    item = delayed.offer("no name", 0)
+    eventually(lambda: queue.size() == 1)
+    queue.remove("no name")
+    assert words(delayed.history(item.id))[-1] == "removed"
+    delayed.offer_recurring("f", "hourly", every=3600)
+    delayed.cancel_recurring("hourly")
+    assert words(delayed.history())[-2:] == ["offered", "cancelled"]
 
 
 @pytest.mark.parametrize("how", ["cancel", "replace", "expire", "take_due", "remove"])
