@@ -79,8 +79,7 @@ def moved(queue: OpenQueue[Any], destination: str, from_end: End, to_end: End) -
 
 def removed(queue: OpenQueue[Any], values: Sequence[bytes]) -> Request[int]:
     """Removes all that equal one of them; returns how many there were."""
-    how = "remove" if queue.kind.bounded else "all"
-    return told_if_long(_taken_away(queue, how, values, int), queue, "remove_all() or remove_if()")
+    return told_if_long(_taken_away(queue, "all", values, int), queue, "remove_all() or remove_if()")
 
 
 def bytes_at(queue: OpenQueue[Any], index: int, parse: Callable[[Any], U]) -> Request[U]:
@@ -200,8 +199,7 @@ class QueueRequests(LeaseRequests[T]):
     def retain_all(self, values: Iterable[T]) -> Request[bool]:
         values = self._queue.collected(values)
         kept = self._queue.encode_all_sought(values)
-        how = "retain" if self._queue.kind.bounded else "others"
-        request = told_if_long(_taken_away(self._queue, how, kept, bool), self._queue, "retain_all()")
+        request = told_if_long(_taken_away(self._queue, "others", kept, bool), self._queue, "retain_all()")
         return self._queue.seeking(request, values, before=True)
 
     def trim(self, start: int, stop: int) -> Request[None]:

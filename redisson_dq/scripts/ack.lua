@@ -47,13 +47,7 @@ check_lines()
 need(LINING)
 finish(members, done)
 settle_all(records, done, now_ms)
-for i, id in ipairs(done) do
-  note_handled(id, now_us, now_ms)
-  leave_slot(id, now_ms)
-  if records[i] then
-    leave_line(records[i], now_ms)
-  end
-end
+all_leave(records, done, now_us, now_ms)
 if ARGV[1] == 'bounded' then
   make_room(#done)
 end

@@ -1,11 +1,10 @@
 -- Leases values from the head of the ready list whose turn it is, and for which there is a slot and a token. Parks the
 -- others: they wait until that may have changed. Then they are called up, or ready again.
--- Answers to: nothing in RBlockingQueue
 -- KEYS: ready, arrivals, timeout, envelopes, channel, leases, deliveries, histories, history_ends, alarm, dead, dead_info, dead_index, capacity, capacity_channel, lines, turns, handled, records, forget, quarantine, settings, events
 -- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, how many to lease at most, for how many us, after how many deliveries a value is a dead letter (0: never), "bounded" or "", how many limits follow; of each limit the digest and the home of its slots (or ""), how many slots (0: any number), the digest and the home of its rate (or ""), how many tokens in how many us (0: any number), how many the bucket holds, the words and names of a limit by key (or ""); of each value that was seen the digest of its bytes, the digest of its key (or ""), the number of its limit (or 0), what it is unique by (or "") and for how many us; last the process that calls
 -- RETURN: the server's time in epoch us; how many became dead letters; of each lease its id, its deadline, its record and its value; of each duplicate that was dropped its value; how many were parked; how many were called up for free slots; in how many ms the first slot ends that values wait for (0: they wait, and no slot is taken), or -1
 -- COST: O(n log m), n taken, m waiting
--- INCLUDE: clock, add, foreign, reap, delivery_record, lapse, history, unlearn, leave, turn, lines, shared_limit, bucket, slots, by_key, forget_histories, named, settle, grant, regrant, digest, dead, room, keep_alive, announce, need, events
+-- INCLUDE: clock, add, foreign, reap, delivery_record, lapse, history, unlearn, leave, turn, lines, shared_limit, bucket, slots, by_key, forget_histories, named, settle, grant, regrant, digest, dead, room, keep_alive, announce, need, events, check_types
 local ADMITTING = {'LINDEX', 'LPOP', 'ZLEXCOUNT', 'ZRANDMEMBER', 'ZREVRANGEBYLEX'}
 -- A value that is not called up waits as long as a lease, and this much longer for each value before it.
 local APART_MS = 20
@@ -15,17 +14,10 @@ local bounded = ARGV[6] == 'bounded'
 local now_us, now_ms = server_time()
 local who = table.remove(ARGV)
 
--- Fails on a wrong type before anything is written.
 check_lines()
-for _, key in ipairs({keys.arrivals, keys.dead}) do
-  redis.call('LLEN', key)
-end
-for _, key in ipairs({keys.timeout, keys.leases, keys.dead_index, keys.forget}) do
-  redis.call('ZCARD', key)
-end
-for _, key in ipairs({keys.deliveries, keys.dead_info, keys.records}) do
-  redis.call('HLEN', key)
-end
+check_types(
+  {keys.arrivals, keys.dead}, {keys.timeout, keys.leases, keys.dead_index, keys.forget},
+  {keys.deliveries, keys.dead_info, keys.records})
 -- The call was sent again, as its reply was lost: it gives the same leases.
 if granted_before(nonce, now_ms) then
   return reply_with({now_us, 0, granted, {}, 0, 0, -1})

@@ -1,5 +1,4 @@
 -- Puts the next occurrence of a recurring offer in, once, however many clients try.
--- Answers to: nothing in Redisson
 -- KEYS: timeout, envelopes, channel, recurring, recurring_due, alarm, settings, records, forget, events
 -- ARGV: envelope ("current" or "legacy"), id, definition, due of the occurrence that has come, due of the next one in epoch ms (or "": it was the last), how late it may be in ms (or ""), for how many ms outcomes are remembered, how many occurrences were missed, due of the last of them (or ""), dues of those of them that are offered; last the process that calls
 -- RETURN: 1 if this call did it, else 0; how many were missed as far as the call has come, and how many of them it offered

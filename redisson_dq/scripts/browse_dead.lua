@@ -1,5 +1,4 @@
 -- One page of the dead-letter list, oldest first, with its length. Changes nothing.
--- Answers to: nothing in Redisson
 -- KEYS: dead, dead_info, dead_index
 -- ARGV: first index, how many at most, how many bytes of each value
 -- RETURN: the server's time in epoch us; the length; of each: its size, its first bytes, its id (or ""), when it came in epoch ms, the queue it came from, its record; the index of the next one, where more follow

@@ -1,5 +1,4 @@
 -- One page of the values that receivers hold, by deadline, with their number. Changes nothing.
--- Answers to: nothing in Redisson
 -- KEYS: timeout, leases, deliveries
 -- ARGV: the deadline and the id of the lease that the page comes behind (or "", ""), how many at most, how many bytes of each value
 -- RETURN: the server's time in epoch us; how many are held; of each: id of the lease, deadline, size of the value, its first bytes, size of the entry, "", record of its deliveries (or ""); deadline and id of the last lease that was looked at, where more may follow

@@ -1,5 +1,4 @@
 -- One page of a list, with its length. Changes nothing.
--- Answers to: nothing in Redisson
 -- KEYS: any
 -- ARGV: first index, how many at most, how many bytes of each element
 -- RETURN: the server's time in epoch us; the length; of each: its size and its first bytes; the index of the next one, where more follow

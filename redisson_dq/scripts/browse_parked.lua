@@ -1,5 +1,4 @@
 -- One page of the values that limits by key have parked, the longest parked first, with their number. Changes nothing.
--- Answers to: nothing in Redisson
 -- KEYS: timeout, records, deliveries, lines, turns
 -- ARGV: any text and the beginning of the member that the page comes behind (or "", ""), how many at most, how many bytes of each value
 -- RETURN: the server's time in epoch us; how many are parked, at most; of each what browse_waiting tells, since when it is parked in epoch ms, and by what; "0" and the member of the last one that was looked at, where more may follow

@@ -1,5 +1,4 @@
 -- One page of the entries that wait, by due time, with their number. Changes nothing.
--- Answers to: nothing in Redisson
 -- KEYS: timeout, records, leases, deliveries
 -- ARGV: the score and the beginning of the member that the page comes behind (or "", ""), how many at most, how many bytes of each value
 -- RETURN: the server's time in epoch us; how many wait; of each: id of the entry ("": in no known format), score, size of the value, its first bytes, size of the entry, key ("i" and the id of the caller's, "h" and the payload's hash, or ""), record of its deliveries (or ""); score and beginning of the last entry that was looked at, where more may follow

@@ -1,5 +1,4 @@
 -- Ends a recurring offer and takes the occurrence that waits out.
--- Answers to: nothing in Redisson
 -- KEYS: timeout, envelopes, recurring, recurring_due, leases, deliveries, histories, history_ends, settings, events
 -- ARGV: id, the process that calls
 -- RETURN: 1 if there was one, else 0

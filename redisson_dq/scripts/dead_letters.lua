@@ -1,5 +1,4 @@
 -- One page of the dead-letter list, oldest first, with the record of each value.
--- Answers to: nothing in RBlockingQueue
 -- KEYS: dead, dead_info, dead_index
 -- ARGV: first index, last index
 -- RETURN: of each its id (or ""), when it came in epoch ms, the queue it came from, its record, its value

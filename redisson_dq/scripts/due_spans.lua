@@ -1,5 +1,4 @@
 -- Counts the entries that wait in each of some spans of due times, and shows the first bytes of some values of each. Changes nothing.
--- Answers to: nothing in Redisson
 -- KEYS: timeout, leases
 -- ARGV: how many entries are shown at most, 0 for none; how many bytes of each value; where the spans that are shown begin, for a queue with more of them than that; then the edges of the spans in epoch ms, ascending; none for the totals alone
 -- RETURN: the server's time in epoch us; how many wait; how many are overdue; how many are due before the first edge, from each edge on and before the next one, from the last edge on; the scores of the first and the last entry; of each entry shown: the number of its span from 1 on, the size of its value, its first bytes

@@ -1,5 +1,4 @@
 -- Takes exact contents out of some keys and puts others in, item by item, each item whole or not at all.
--- Answers to: nothing in Redisson
 -- KEYS: any
 -- ARGV: the numbers of the key with marks (0: none) and of a timeout zset whose head is announced (0: none); the mark, its number; the channel of the announcement; of each item how many steps it has, and for each step: what is done, the number of the key, two words
 -- RETURN: a "1" for each item that was done, a "0" for each whose contents are others now; "done" where the mark tells that the call was carried out before

@@ -1,5 +1,4 @@
 -- Gives leases another deadline, counted from now, and notes how far the work on their values has come.
--- Answers to: nothing in Redisson
 -- KEYS: timeout, channel, leases, deliveries, alarm, records
 -- ARGV: for how many us from now, a cursor (or "": none), the ids
 -- RETURN: the server's time in epoch us; the deadline in epoch ms; "extended", "cancelled" (extended too) or "lost" of each

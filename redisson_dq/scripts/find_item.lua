@@ -1,5 +1,4 @@
 -- Looks for one item that is not settled.
--- Answers to: nothing in Redisson
 -- KEYS: ready, arrivals, timeout, records, leases, deliveries, histories, dead, dead_info, dead_index
 -- ARGV: key ("i" and the id, or ""), id and due of the entry (or ""), how many bytes of the value are told (-1: all)
 -- RETURN: the server's time in epoch us; when it is not settled: id and due of its entry, its value or the beginning of it, key ("i" and the id of the caller's, "h" and the payload's hash, or ""), its state ("waiting", "parked", "retrying", "ready", "leased" or "dead"), when that ends or, of a ready or dead item, began, how many attempts there were, the size of its value

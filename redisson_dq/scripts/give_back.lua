@@ -4,24 +4,17 @@
 -- ARGV: envelope ("lean" or "legacy"), delay in us (0: at once), "counted", "crashed" or "", reason, after how many deliveries a value is a dead letter (0: never), "bounded" or "", a nonce with which it is done once however often it is sent or "", the ids; last the process that calls
 -- RETURN: the server's time in epoch us; "returned", "delayed", "dead", "cancelled" or "lost" of each, and "done" where it was done before
 -- COST: O(n log m), n leases, m waiting
--- INCLUDE: clock, add, leave, turn, lines, dead, settle, named, room, parts, announce, look_again, unfinished, act_once, events
+-- INCLUDE: clock, add, leave, turn, lines, dead, settle, named, room, parts, announce, look_again, unfinished, act_once, events, check_types
 local envelope, delay_us, reason = ARGV[1], tonumber(ARGV[2]), ARGV[4]
 -- The death of a receiver is not a failure of the handler.
 local counted, crashed = ARGV[3] == 'counted', ARGV[3] == 'crashed'
 local limit = tonumber(ARGV[5])
 local now_us, now_ms = server_time()
 local who = table.remove(ARGV)
--- Fails on a wrong type before anything is written.
-for _, key in ipairs({keys.ready, keys.envelopes}) do
-  redis.call('LLEN', key)
-end
-for _, key in ipairs({keys.leases, keys.histories, keys.history_ends}) do
-  redis.call('ZCARD', key)
-end
 local nonce = ARGV[7]
-if nonce ~= '' then
-  redis.call('ZCARD', keys.returned)
-end
+check_types(
+  {keys.ready, keys.envelopes},
+  {keys.leases, keys.histories, keys.history_ends, nonce ~= '' and keys.returned or nil})
 local lined = begin_endings(
   ARGV[6], now_ms, who, rights_to_add(envelope), {'LPUSH', 'PEXPIRE', 'PTTL'}, nonce ~= '' and WRITES_NOTES or {}
 )

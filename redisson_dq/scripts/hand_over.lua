@@ -1,5 +1,4 @@
 -- Ends the caller's role as the mover of a queue, and makes the other clients look, so that one goes on.
--- Answers to: nothing in Redisson
 -- KEYS: channel, mover
 -- ARGV: who calls
 -- RETURN: 1 if it was the mover, else 0

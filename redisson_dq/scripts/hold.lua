@@ -1,5 +1,4 @@
 -- Lets the rest of a transaction happen while all its leases are held. Withholds it when one has ended.
--- Answers to: nothing in Redisson
 -- KEYS: timeout, leases, fence
 -- ARGV: "first" in a transaction or "", the ids
 -- RETURN: 1 or 0 of each: held or not

@@ -1,5 +1,4 @@
 -- One page of the values that receivers hold, in the order of their deadlines.
--- Answers to: nothing in RBlockingQueue
 -- KEYS: timeout, leases, deliveries
 -- ARGV: first index, last index, "part" for some 1 MB of them at most
 -- RETURN: the server's time in epoch us; of each lease its id, its deadline, its record ("-": none) and its value; the index of the next one, or nil at the end of the page

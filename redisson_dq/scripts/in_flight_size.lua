@@ -1,7 +1,6 @@
 -- How many values receivers hold.
 -- Answers to: nothing in RBlockingQueue; RReliableQueue.countUnacknowledgedMessages() is alike
 -- KEYS: timeout, leases
--- ARGV: none
 -- RETURN: how many
 -- COST: O(log m), m waiting
 -- INCLUDE: count_held

@@ -1,5 +1,4 @@
 -- Describes a queue: how much is in it and where, what comes next, who moves it. Changes nothing.
--- Answers to: nothing in Redisson
 -- KEYS: ready, timeout, envelopes, channel, capacity, quarantine, newer, undecodable, expired, records, forget, settings, recurring, recurring_due, mover, arrivals, returned, leases, deliveries, histories, history_ends, alarm, lines, turns, handled, events, fence, migrating, dead, dead_info, dead_index
 -- ARGV: the Redis type of each key, "" for the channel
 -- RETURN: the server's time in epoch us; of each key that is there: its number, its type, its size (0 for a wrong type), when it vanishes in epoch ms (-1: never), its bytes in memory (-1: unknown); names of figures and what is known of each, in turn

@@ -1,5 +1,4 @@
 -- One page of the waiting items, in the order of due times or of offers.
--- Answers to: nothing in Redisson
 -- KEYS: timeout, envelopes, records, leases, deliveries
 -- ARGV: "due" or "offer", first index, last index, "part" for some 1 MB of them at most
 -- RETURN: the server's time in epoch us; the members; their dues; their ids of the caller's, or ""; of each that was ready before its number on the page, the id of the item's first entry, "waiting", "parked" or "retrying", how many attempts there were; 1 where there are more up to the last index, else 0

@@ -1,24 +1,18 @@
 -- Takes values that wait out of the delayed queue, by their due times and in that order, and leases them.
--- Answers to: nothing in RDelayedQueue
 -- KEYS: ready, timeout, envelopes, channel, quarantine, newer, records, forget, expired, settings, recurring, recurring_due, alarm, leases, deliveries, histories, history_ends, dead, dead_info, dead_index, turns, events
 -- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, for how many us, after how many deliveries a value is a dead letter (0: never), due from this time on in epoch ms (or ""), due by this time (or "": now), how many to pass over, how many to take at most, for how many ms outcomes are remembered, the process that calls
 -- RETURN: how many became dead letters; of each lease its id, its deadline, its record and its value; how many members were set aside, how many dropped as too late; the server's time in epoch us; of recurring offers whose occurrence has come: id, definition, its due, ...
 -- COST: that of take_due
--- INCLUDE: clock, envelope, due_between, occurrences, forms, delivery_record, grant, regrant, digest, dead, need, first_write, remember, budget, taken, unlearn, settle, named, announce, events
+-- INCLUDE: clock, envelope, due_between, occurrences, forms, delivery_record, grant, regrant, digest, dead, need, first_write, remember, budget, taken, unlearn, settle, named, announce, events, check_types
 local envelope, nonce, limit = ARGV[1], ARGV[2], tonumber(ARGV[4])
 local now_us, now_ms = server_time()
 local until_ms = ARGV[6] == '' and string.format('%.0f', now_ms) or ARGV[6]
 
--- Fails on a wrong type before anything is written.
-for _, key in ipairs({keys.envelopes, keys.quarantine, keys.expired, keys.dead}) do
-  redis.call('LLEN', key)
-end
-for _, key in ipairs({keys.timeout, keys.forget, keys.recurring_due, keys.dead_index, keys.leases, keys.newer}) do
-  redis.call('ZCARD', key)
-end
-redis.call('HLEN', keys.recurring)
+check_types(
+  {keys.envelopes, keys.quarantine, keys.expired, keys.dead},
+  {keys.timeout, keys.forget, keys.recurring_due, keys.dead_index, keys.leases, keys.newer},
+  {keys.recurring, keys.dead_info})
 check_known()
-redis.call('HLEN', keys.dead_info)
 -- The call was sent again, as its reply was lost: it gives the same leases.
 if granted_before(nonce, now_ms) then
   return reply_with({0, granted, 0, 0, now_us, {}})

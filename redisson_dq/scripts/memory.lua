@@ -1,7 +1,6 @@
 -- How many bytes of the server's memory the keys of a queue's side take.
 -- Answers to: RObject.sizeInMemory(), since 3.7
 -- KEYS: any
--- ARGV: none
 -- RETURN: bytes
 -- COST: O(1), as Redis looks at a few elements of each key
 local total = 0

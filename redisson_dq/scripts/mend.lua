@@ -1,19 +1,14 @@
 -- Cancels waiting items, or gives them another due time: those that are still there as a walk has met them.
--- Answers to: nothing in Redisson
 -- KEYS: ready, timeout, envelopes, channel, records, forget, alarm, leases, deliveries, histories, history_ends, capacity, capacity_channel, lines, turns, handled, returned, settings, events
 -- ARGV: nonce, "cancel", "to" or "by", the due time in epoch ms or how many ms later, for how many ms outcomes are remembered, how far entries are before their places, then of each its entry, its score, its place in the list of envelopes, -1 where it stands in the zset alone, -2 where that is unknown; last the process that calls
 -- RETURN: the server's time in epoch us; "done", "gone", "newer" (it has a record in a newer form) or "later" (no time was left for it) of each; how far entries are before their places now
 -- COST: O(n log m + p), n done, m waiting, p the way along the list to those that are cancelled and not lean; n is what fits into some 12 ms
--- INCLUDE: clock, act_once, envelope, held_now, delivery_record, named, records, forms, remember, unlearn, need, first_write, announce, events
+-- INCLUDE: clock, act_once, envelope, held_now, delivery_record, named, records, forms, remember, unlearn, need, first_write, announce, events, check_types
 local now_us, now_ms = server_time()
 local who = table.remove(ARGV)
 local nonce, action, to, remember_ms, shift = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
--- Fails on a wrong type before anything is written.
 check_known()
-redis.call('HLEN', keys.records)
-redis.call('ZCARD', keys.forget)
-redis.call('ZCARD', keys.returned)
-redis.call('LLEN', keys.envelopes)
+check_types({keys.envelopes}, {keys.forget, keys.returned}, {keys.records})
 need(WRITES_NOTES, RECORDING, UNLEARNING)
 change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)
 
@@ -92,28 +87,16 @@ local function cancel()
   return turned
 end
 
-local function put_off()
+local function reschedule()
   need({'ZRANGE'})
   local first, first_due
   for _, each in ipairs(found) do
     local due = action == 'to' and tonumber(to) or math.ceil(each.due + tonumber(to))
-    local record, old = each.record, each.due
     redis.call('ZADD', keys.timeout, string.format('%.0f', due), each.member)
     local is_parked = each.d and (each.d.attempt > 0 or each.d.turn)
     relearn(each.id, due, now_ms)
     note_event('rescheduled', each.item, each.d, (unwrap(each.member)), due)
-    -- The item has the due time of an entry that waits for nothing else. A parked one may come before its time.
-    if each.id == each.item or not is_parked then
-      record = record or {state = 'w', latest = 0, duplicate = 0, key = ''}
-      if record.latest > 0 then
-        record.latest = record.latest - old + due
-      end
-      record.due = due
-    end
-    if record then
-      remember(each.item, record, remember_ms, now_ms)
-      live_until(forget_at(each.item, math.max(due, redis.call('ZSCORE', keys.forget, each.item))), now_ms)
-    end
+    put_off(each.item, each.record, each.due, due, each.id == each.item or not is_parked, remember_ms, now_ms)
     outcomes[each.number] = 'done'
     if not first or due < first_due or due == first_due and each.member < first then
       first, first_due = each.member, due
@@ -124,7 +107,7 @@ local function put_off()
   end
 end
 
-local turned = action == 'cancel' and cancel() or action ~= 'cancel' and put_off() or {}
+local turned = action == 'cancel' and cancel() or action ~= 'cancel' and reschedule() or {}
 remember_left(nonce, outcomes, now_ms)
 if #turned == 0 then
   return reply_with({now_us, outcomes, shift})

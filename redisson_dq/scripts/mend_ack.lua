@@ -1,20 +1,13 @@
 -- Ends leases of any holder for good: their values are done.
--- Answers to: nothing in Redisson
 -- KEYS: ready, timeout, envelopes, leases, deliveries, histories, history_ends, capacity, capacity_channel, lines, turns, handled, records, forget, returned, settings, events
 -- ARGV: nonce, the ids; last the process that calls
 -- RETURN: the server's time in epoch us; "done", "gone" (its lease has ended) or "newer" (it has a record in a newer form) of each
 -- COST: O(n log m), n leases, m waiting
--- INCLUDE: clock, act_once, once, endings, delivery_record, forms, settle, lines, need, first_write, room, announce, events
+-- INCLUDE: clock, act_once, once, endings, delivery_record, forms, settle, lines, need, first_write, room, announce, events, check_types
 local now_us, now_ms = server_time()
 local who = table.remove(ARGV)
 local nonce, ids = ARGV[1], {unpack(ARGV, 2)}
--- Fails on a wrong type before anything is written.
-for _, key in ipairs({keys.timeout, keys.leases, keys.forget, keys.returned}) do
-  redis.call('ZCARD', key)
-end
-for _, key in ipairs({keys.deliveries, keys.records}) do
-  redis.call('HLEN', key)
-end
+check_types({}, {keys.timeout, keys.leases, keys.forget, keys.returned}, {keys.deliveries, keys.records})
 need(WRITES_NOTES, SETTLING, ENDING, FOLLOWING, {'GET', 'INCRBY'})
 local lined = redis.call('EXISTS', keys.turns) == 1
 if lined then
@@ -52,13 +45,7 @@ end
 finish(members, done)
 settle_all(records, done, now_ms)
 if lined then
-  for i, id in ipairs(done) do
-    note_handled(id, now_us, now_ms)
-    leave_slot(id, now_ms)
-    if records[i] then
-      leave_line(records[i], now_ms)
-    end
-  end
+  all_leave(records, done, now_us, now_ms)
 end
 -- The queue may be a bounded one.
 make_room(#done)

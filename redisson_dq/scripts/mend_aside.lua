@@ -1,24 +1,17 @@
 -- Takes dead letters, quarantined entries or undecodable values out for good, or gives them back to their queue. Sets
 -- ready values aside as undecodable.
--- Answers to: nothing in Redisson
 -- KEYS: ready, timeout, envelopes, channel, alarm, quarantine, undecodable, deliveries, histories, history_ends, capacity, capacity_channel, records, forget, dead, dead_info, dead_index, returned, settings, events
 -- ARGV: nonce, "dead", "quarantine" or "undecodable", "purge", "redrive", "values" (a quarantined entry is delivered as a value) or "add" (a ready value becomes an undecodable one), for how many ms outcomes are remembered, then of each its element of the list, and of a dead letter its id, else ""; last the process that calls
 -- RETURN: the server's time in epoch us; "done", "gone", "newer" (it has a record in a newer form) or "unreadable" (it is in no known format) of each
 -- COST: O(n (p + log m)), n elements, p the place of each in its list, m waiting
--- INCLUDE: clock, act_once, once, envelope, letters, forms, named, records, remember, settle, bury, leave, need, first_write, announce, add, head, room, change_room, events
+-- INCLUDE: clock, act_once, once, envelope, letters, forms, named, records, remember, settle, bury, leave, need, first_write, announce, add, head, room, change_room, events, check_types
 local now_us, now_ms = server_time()
 local who = table.remove(ARGV)
 local nonce, kind, action, remember_ms = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
--- Fails on a wrong type before anything is written.
-for _, key in ipairs({keys.ready, keys.envelopes, keys.quarantine, keys.undecodable, keys.dead}) do
-  redis.call('LLEN', key)
-end
-for _, key in ipairs({keys.timeout, keys.dead_index, keys.histories, keys.history_ends, keys.forget, keys.returned}) do
-  redis.call('ZCARD', key)
-end
-for _, key in ipairs({keys.dead_info, keys.deliveries, keys.records}) do
-  redis.call('HLEN', key)
-end
+check_types(
+  {keys.ready, keys.envelopes, keys.quarantine, keys.undecodable, keys.dead},
+  {keys.timeout, keys.dead_index, keys.histories, keys.history_ends, keys.forget, keys.returned},
+  {keys.dead_info, keys.deliveries, keys.records})
 need(WRITES_NOTES, LETTERING, FOLLOWING, ADDING, {'DEL', 'GET', 'INCRBY', 'LREM'})
 change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.histories, 1, 0) end)
 local outcomes = told_before(nonce, math.floor((#ARGV - 4) / 2), now_ms)

@@ -1,5 +1,4 @@
 -- Looks for one item, wherever it is, with everything that is known of it.
--- Answers to: nothing in Redisson
 -- KEYS: ready, arrivals, timeout, records, forget, leases, deliveries, histories, dead, dead_info, dead_index
 -- ARGV: key ("i" and the id, or ""), id and due of the entry (or ""), for how many ms outcomes are remembered
 -- RETURN: the server's time in epoch us; "waiting", "parked", "retrying", "ready", "leased", "dead", or where it is nowhere "delivered", "expired" or "unknown"; when the time of its state ends or began; of one that waits its entry, its score, the id of the item's first entry, how many attempts there were, the records of the item and of the delivery, the deadline of a lease that is over, the value by which it is known

@@ -1,5 +1,4 @@
 -- Finds the records of dead letters by their values.
--- Answers to: nothing in RBlockingQueue
 -- KEYS: dead_info, dead_index
 -- ARGV: of each the digest of its value, and how many letters with an equal value stand before it
 -- RETURN: of each its id and its record in dead_info, or "" and ""

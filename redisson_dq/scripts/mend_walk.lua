@@ -1,5 +1,4 @@
 -- A part of a walk through the waiting items, with everything that is known of each.
--- Answers to: nothing in Redisson
 -- KEYS: timeout, envelopes, records, leases, deliveries
 -- ARGV: the cursor (include/walk.lua)
 -- RETURN: the server's time in epoch us; the cursor for the next call, or ''; of each item its entry, its score, its place in the list of envelopes, or -1; of each that has a record: its number in this reply, the id of the item's first entry, "waiting", "parked" or "retrying", how many attempts there were, the records of the item and of the delivery, the deadline of a lease that is over, the value by which it is known

@@ -1,5 +1,4 @@
 -- Finds out which of some commands the user may not run.
--- Answers to: nothing in Redisson
 -- KEYS: any
 -- ARGV: the commands, a space before a subcommand
 -- RETURN: those that are refused, or all of them on Redis 6.2, which cannot be asked

@@ -1,7 +1,5 @@
 -- The due time of the first waiting item.
--- Answers to: nothing in Redisson
 -- KEYS: timeout, leases
--- ARGV: none
 -- RETURN: its due or nil
 -- COST: O(log m + l), m waiting, l leases
 -- INCLUDE: by_due

@@ -1,5 +1,4 @@
 -- Puts values into the delayed queue, all of them or none, and announces a new head.
--- Answers to: nothing in RDelayedQueue
 -- KEYS: timeout, envelopes, channel, settings, alarm, leases, events
 -- ARGV: envelope ("current", "legacy" or "lean"), delays (doubles of seconds, little endian, in one string), then a value for each; last the process that calls
 -- RETURN: how many were added (0: the queue is full), id and due of the first, the server's time in epoch us

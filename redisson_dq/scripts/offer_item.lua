@@ -4,22 +4,15 @@
 -- ARGV: envelope ("current", "legacy" or "lean"), due word, value, key ("i" and the id, "h" and the payload's hash, or ""), on duplicate ("reject", "keep", "replace"), how late it may be in ms (or ""), for how many us an equal payload is a duplicate (0: by id), for how many ms outcomes are remembered, a context (JSON, or ""), the process that calls
 -- RETURN: "offered", "replaced", "kept", "duplicate" or "full"; the item's id and due; the server's time in epoch us; of a duplicate what became of it, and its value if it is not settled
 -- COST: O(log m), m waiting; O(m) to replace an entry that is not lean; O(r + d) of an item that is ready or dead, r ready, d dead letters
--- INCLUDE: clock, add, records, remember, sweep, fate, whereabouts, withdraw, unlearn, need, announce, limit, delivery_record, digest, leave, forget_histories, refuse_newer, events
+-- INCLUDE: clock, add, records, remember, sweep, fate, whereabouts, withdraw, unlearn, need, announce, limit, delivery_record, digest, leave, forget_histories, refuse_newer, events, check_types
 local now_us, now_ms = server_time()
 local envelope, word, value, key, on_duplicate, lateness = unpack(ARGV)
 local duplicate_us, remember_ms, context = tonumber(ARGV[7]), tonumber(ARGV[8]), ARGV[9]
 
--- Fails on a wrong type before anything is written.
 check_known()
-redis.call('LLEN', keys.envelopes)
-redis.call('ZCARD', keys.timeout)
-redis.call('HLEN', keys.records)
+check_types({keys.envelopes}, {keys.timeout}, {keys.records})
 if context ~= '' or key ~= '' then
-  redis.call('LLEN', keys.ready)
-  redis.call('LLEN', keys.arrivals)
-  redis.call('HLEN', keys.deliveries)
-  redis.call('ZCARD', keys.histories)
-  redis.call('ZCARD', keys.history_ends)
+  check_types({keys.ready, keys.arrivals}, {keys.histories, keys.history_ends}, {keys.deliveries})
 end
 need(rights_to_add(envelope), RECORDING, TAKING_OUT)
 sweep(now_ms, FEW_RECORDS)

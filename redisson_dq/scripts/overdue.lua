@@ -1,7 +1,5 @@
 -- How many items are due and have not been moved, and since when the first of them is.
--- Answers to: nothing in Redisson
 -- KEYS: timeout
--- ARGV: none
 -- RETURN: the server's time in epoch us, how many, due of the first or nil
 -- COST: O(log m), m waiting
 -- INCLUDE: clock

@@ -1,5 +1,4 @@
 -- The next members of a sorted set, whatever came and went before them.
--- Answers to: nothing in Redisson
 -- KEYS: any
 -- ARGV: the member that was read last and its score (both empty: from the beginning), how many at most
 -- RETURN: member and score in turn

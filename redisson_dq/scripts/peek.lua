@@ -1,6 +1,5 @@
 -- Shows the values that a receive would give next. They stay. Where there are none, values that wait for a slot of a limit
 -- are called up first, as far as slots are free.
--- Answers to: nothing in RBlockingQueue
 -- KEYS: ready, arrivals, timeout, envelopes, leases, deliveries, histories, history_ends, lines, turns, handled, records, quarantine
 -- ARGV: how many at most, how many limits follow; of each limit the words that admit.lua gets
 -- RETURN: how many were called up for free slots; the values; in how many ms the first slot ends that values wait for (0: they wait, and no slot is taken), or -1

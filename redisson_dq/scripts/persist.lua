@@ -1,7 +1,6 @@
 -- Takes the time to live off every key of a queue's side.
 -- Answers to: RExpirable.clearExpire(), since 1.0
 -- KEYS: any
--- ARGV: none
 -- RETURN: 1 if any key had one, else 0
 -- COST: O(1)
 local done = 0

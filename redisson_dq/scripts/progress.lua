@@ -1,5 +1,4 @@
 -- Counts the values that wait for a receiver, and notes that one has held its values for a long time.
--- Answers to: nothing in Redisson
 -- KEYS: ready, leases, alarm, lines
 -- ARGV: the field of the note, the note (JSON)
 -- RETURN: how many values are ready, or wait for the turn of their key or a slot of their limit

@@ -1,15 +1,10 @@
 -- Removes dead letters for good.
--- Answers to: nothing in RBlockingQueue
 -- KEYS: dead, dead_info, dead_index, records, forget, settings, events
 -- ARGV: "ids" or "all", how many at most, for how many ms outcomes are remembered, the ids; last the process that calls
 -- RETURN: how many were removed
 -- COST: O(n log d), n removed, d dead letters; O(n d) by ids
--- INCLUDE: clock, letters, named, bury, records, remember, need, events
--- Fails on a wrong type before anything is written.
-redis.call('HLEN', keys.dead_info)
-redis.call('ZCARD', keys.dead_index)
-redis.call('HLEN', keys.records)
-redis.call('ZCARD', keys.forget)
+-- INCLUDE: clock, letters, named, bury, records, remember, need, events, check_types
+check_types({}, {keys.dead_index, keys.forget}, {keys.dead_info, keys.records})
 need(LETTERING, RECORDING)
 local _, now_ms = server_time()
 local who = table.remove(ARGV)

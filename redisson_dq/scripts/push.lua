@@ -1,5 +1,4 @@
 -- Puts values into a list, though the server has reached its maxmemory.
--- Answers to: nothing in Redisson
 -- KEYS: any
 -- ARGV: "LPUSH" or "RPUSH", the values
 -- RETURN: how many the list has then

@@ -1,5 +1,4 @@
 -- Reads events of a queue's history, oldest first. Changes nothing.
--- Answers to: nothing in Redisson
 -- KEYS: events
 -- ARGV: the id to begin with ("(" before it: behind it), the last time in epoch ms (or ""), how many at most
 -- RETURN: the server's time in epoch us; the id of the last event that was looked at, if more may follow, or nil; of each event: its id, and names and values of its fields in turn

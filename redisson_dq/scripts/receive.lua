@@ -35,21 +35,16 @@ if not again and not known then
   return reply_with({now_us, 0, granted, arrived + ready - popped})
 end
 
--- INCLUDE: reap, lapse, history, forget_histories, regrant, dead, room, named, settle
+-- INCLUDE: reap, lapse, history, forget_histories, regrant, dead, room, named, settle, check_types
 -- The call was sent again, as its reply was lost: it gives the same leases.
 if again and granted_before(nonce, now_ms) then
   return reply_with({now_us, 0, granted, arrived + ready})
 end
 local bounded, buried, dropped = ARGV[6] == 'bounded', 0, 0
 if known then
-  for _, key in ipairs({keys.histories, keys.history_ends, keys.dead_index}) do
-    redis.call('ZCARD', key)
-  end
-  redis.call('LLEN', keys.dead)
-  redis.call('HLEN', keys.dead_info)
-  redis.call('HLEN', keys.turns)
-  redis.call('HLEN', keys.records)
-  redis.call('ZCARD', keys.forget)
+  check_types(
+    {keys.dead}, {keys.histories, keys.history_ends, keys.dead_index, keys.forget},
+    {keys.dead_info, keys.turns, keys.records})
   need(LAPSING, RECALLING, BURYING, FOLLOWING)
   if bounded then
     need({'GET', 'INCRBY'})

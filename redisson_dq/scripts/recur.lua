@@ -1,5 +1,4 @@
 -- Declares a recurring offer, and adds its first occurrence unless the same declaration exists already.
--- Answers to: nothing in Redisson
 -- KEYS: timeout, envelopes, channel, recurring, recurring_due, alarm, leases, deliveries, histories, history_ends, records, forget, settings, events
 -- ARGV: envelope ("current", "legacy" or "lean"), id, definition, value, due of the first occurrence in epoch ms, how late it may be in ms (or ""), for how many ms outcomes are remembered, the process that calls
 -- RETURN: "offered", "replaced" or "kept"; due of the occurrence that waits; the server's time in epoch us

@@ -1,5 +1,4 @@
 -- One page of the recurring offers, by the due time of their waiting items.
--- Answers to: nothing in Redisson
 -- KEYS: recurring, recurring_due
 -- ARGV: first index, last index
 -- RETURN: of each: id, due of the occurrence that waits, definition, value

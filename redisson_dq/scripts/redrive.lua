@@ -4,18 +4,12 @@
 -- ARGV: "ids" or "all", how many at most, the ids; last the process that calls
 -- RETURN: how many were moved, how many are left, how many clients have the queue open (-1: nobody can tell)
 -- COST: O(n log d), n moved, d dead letters; O(n d) by ids
--- INCLUDE: clock, leave, letters, settle, parts, need, first_write, change_room, events
+-- INCLUDE: clock, leave, letters, settle, parts, need, first_write, change_room, events, check_types
 local _, now_ms = server_time()
 local who = table.remove(ARGV)
--- Fails on a wrong type before anything is written.
-redis.call('LLEN', keys.ready)
-redis.call('HLEN', keys.dead_info)
-redis.call('ZCARD', keys.dead_index)
-redis.call('HLEN', keys.deliveries)
-redis.call('ZCARD', keys.histories)
-redis.call('ZCARD', keys.history_ends)
-redis.call('HLEN', keys.records)
-redis.call('ZCARD', keys.forget)
+check_types(
+  {keys.ready}, {keys.dead_index, keys.histories, keys.history_ends, keys.forget},
+  {keys.dead_info, keys.deliveries, keys.records})
 local is_bounded = redis.call('GET', keys.capacity)
 need(LETTERING, FOLLOWING, {'HSET', 'PEXPIRE', 'PTTL', 'RPUSH', 'ZADD'}, is_bounded and {'INCRBY'} or {})
 change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.histories, 1, 0) end)

@@ -33,17 +33,5 @@ end
 
 need(which == 'others' and {'RPUSH'} or {})
 local size = redis.call('LLEN', keys.ready)
-local named = begin_taking_away()
-local function gone(value, count)
-  taken_away(named, value, count, remember_ms, now_ms)
-end
-if which == 'all' then
-  remove_values(gone)
-elseif which == 'others' then
-  retain_values(gone)
-elseif which == 'some' then
-  gone(ARGV[4], redis.call('LREM', keys.ready, ARGV[3], ARGV[4]))
-else
-  trim_values(ARGV[3], ARGV[4], gone, named or events_kept)
-end
+take_values_away(which, remember_ms, now_ms)
 return size - redis.call('LLEN', keys.ready)

@@ -1,6 +1,5 @@
 -- Gives one item another due time, wherever it is, and announces it when it is the new head. A dead letter starts
 -- again. A leased item comes again at that time if the receiver fails.
--- Answers to: nothing in Redisson
 -- KEYS: ready, arrivals, timeout, envelopes, channel, records, forget, alarm, leases, deliveries, histories, history_ends, dead, dead_info, dead_index, capacity, turns, quarantine, settings, events
 -- ARGV: key ("i" and the id, or ""), id and due of the entry (or ""), due word, for how many ms outcomes are remembered, envelope of a new entry ("lean" or "legacy"), the process that calls
 -- RETURN: "rescheduled", "delivered", "expired" or "unknown"; the new due; the server's time in epoch us
@@ -31,18 +30,7 @@ local d = at.d or is_noted and parsed(redis.call('HGET', keys.deliveries, id))
 if at.member and at.state ~= 'leased' then
   redis.call('ZADD', keys.timeout, new_due, at.member)
   relearn(at.id, new_due, now_ms)
-  -- The item has the due time of an entry that waits for nothing else. A parked one may come before its time.
-  if at.id == id or at.state == 'waiting' then
-    record = record or {state = 'w', latest = 0, duplicate = 0, key = ''}
-    if record.latest > 0 then
-      record.latest = record.latest - due + new_due
-    end
-    record.due = new_due
-  end
-  if record then
-    remember(id, record, remember_ms, now_ms)
-    live_until(forget_at(id, math.max(new_due, redis.call('ZSCORE', keys.forget, id))), now_ms)
-  end
+  put_off(id, record, due, new_due, at.id == id or at.state == 'waiting', remember_ms, now_ms)
   tell_added(at.member, new_due, now_ms)
   note_event('rescheduled', id, d, at.value, new_due)
   return reply_with({'rescheduled', new_due, now_us})

@@ -1,7 +1,6 @@
 -- Ends a pause of delivery and wakes every client.
 -- Answers to: nothing in RDelayedQueue; RReliableQueue.enableOperation is alike
 -- KEYS: channel, settings
--- ARGV: none
 -- RETURN: 1 if delivery was paused, else 0
 -- COST: O(1)
 -- INCLUDE: announce

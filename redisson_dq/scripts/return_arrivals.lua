@@ -1,5 +1,4 @@
 -- Puts values back at the head of the ready list whose receiver never came to lease them.
--- Answers to: nothing in Redisson
 -- KEYS: ready, arrivals
 -- ARGV: how many at most
 -- RETURN: how many

@@ -1,5 +1,4 @@
 -- Runs one command, so that a guard can be put before it.
--- Answers to: nothing in Redisson
 -- KEYS: any
 -- ARGV: the words of the command
 -- RETURN: what the command gives

@@ -1,5 +1,4 @@
 -- Shows some values and entries of a queue, and compares the two keys of the waiting side. Changes nothing.
--- Answers to: nothing in Redisson
 -- KEYS: ready, timeout, envelopes, leases, deliveries, alarm, history_ends
 -- ARGV: how many entries are read of each key, half of them from either end; how many values and entries are shown
 -- RETURN: the server's time in epoch us; ready values; the first and the last entries, each with its due and its kind in turn; names of figures and what is known of each, in turn

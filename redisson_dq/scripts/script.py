@@ -1,9 +1,9 @@
 """Loads the Lua scripts: reads their headers, and puts each together with the includes it needs.
 
 A script's header is the comment block at its top: a summary, then fields, one ``NAME: text`` a line. ``KEYS`` and
-``ARGV`` are its arguments, ``RETURN`` is its reply. ``Answers to`` is the Redisson method that it corresponds to,
-``COST`` its cost. Inside a script its keys have the names of its header: ``keys.timeout`` is the key that QueueKeys
-calls so. ``KEYS: any`` marks a script for any number of keys.
+``ARGV`` are its arguments, ``RETURN`` is its reply, ``COST`` its cost. ``Answers to`` is the Redisson method that it
+corresponds to, if there is one. Inside a script its keys have the names of its header: ``keys.timeout`` is the key that
+QueueKeys calls so. ``KEYS: any`` marks a script for any number of keys.
 
 ``INCLUDE`` names the files of ``include/`` whose functions a file calls. An include that calls others has such a line
 too. Its ``KEYS`` are those it works on. Each include is once in the assembled text, before the first file that

@@ -1,5 +1,4 @@
 -- Begins or ends the history of a queue, or changes how much of it is events_kept.
--- Answers to: nothing in Redisson
 -- KEYS: settings, events
 -- ARGV: how many events are events_kept (0: there is no history any more), for how many ms
 -- RETURN: nothing

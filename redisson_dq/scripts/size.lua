@@ -1,7 +1,6 @@
 -- How many values wait.
 -- Answers to: RDelayedQueue.size(), since 3.10
 -- KEYS: timeout, leases
--- ARGV: none
 -- RETURN: how many
 -- COST: O(log m), m waiting
 -- INCLUDE: count_held

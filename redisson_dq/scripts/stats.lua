@@ -1,5 +1,4 @@
 -- Counts how much is in a queue, how long it is overdue, and finds out who moves it. Changes nothing.
--- Answers to: nothing in Redisson
 -- KEYS: ready, timeout, envelopes, channel, quarantine, undecodable, settings, recurring_due, mover, leases, deliveries, dead, lines
 -- ARGV: the Redis type of each key, "" for the channel
 -- RETURN: the server's time in epoch us; of each key that is there: its number, its type, its size (0 for a wrong type); names of figures and what is known of each, in turn

@@ -1,5 +1,4 @@
 -- Drops records beyond their time, as many as one call has time for.
--- Answers to: nothing in Redisson
 -- KEYS: ready, arrivals, timeout, records, forget, leases, deliveries, histories, history_ends, turns, handled, quarantine, settings, events
 -- ARGV: the process that calls
 -- RETURN: in how many ms there is more to drop (0: at once), or nil where nothing is remembered

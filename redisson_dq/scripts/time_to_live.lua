@@ -1,7 +1,6 @@
 -- How long a queue's side still lives, which is until the first of its keys vanishes.
 -- Answers to: RExpirable.remainTimeToLive(), getExpireTime(), since 1.0
 -- KEYS: any
--- ARGV: none
 -- RETURN: ms, -1 when no key has a time to live, -2 when there is no key; the same as the moment, in epoch ms
 -- COST: O(1)
 -- INCLUDE: clock, expiry

@@ -1,5 +1,4 @@
 -- Counts the entries that wait by their due times, and measures how late the overdue ones are. Changes nothing.
--- Answers to: nothing in Redisson
 -- KEYS: timeout, leases
 -- ARGV: ends of spans in ms from now on, ascending
 -- RETURN: the server's time in epoch us; how many are overdue, how many are due within each span behind the one before, how many later; of the overdue ones the lateness in ms at 50, 90, 99 and 100 percent

@@ -63,7 +63,7 @@ if pending == 1 and most > 0 and not special and ARGV[6] == 'deliver' and ARGV[7
   end
 end
 
--- INCLUDE: first_write, remember, budget, hints, pass, lapse, deliver, sweep, occurrences, newer_met
+-- INCLUDE: first_write, remember, budget, hints, pass, lapse, deliver, sweep, occurrences, newer_met, check_types
 local step, hints = ARGV[6], ARGV[6] == 'deliver' and hints_of(ARGV[7]) or nil
 slow_down(tonumber(ARGV[5]))
 leased = some_leased()
@@ -78,11 +78,7 @@ end
 if #due > 0 or special then
   need(DELIVERING, ERASING, {'ZRANGE'})
   if special then
-    redis.call('LLEN', keys.arrivals)
-    redis.call('ZCARD', keys.forget)
-    redis.call('ZCARD', keys.recurring_due)
-    redis.call('HLEN', keys.recurring)
-    redis.call('HLEN', keys.records)
+    check_types({keys.arrivals}, {keys.forget, keys.recurring_due}, {keys.recurring, keys.records})
     need(RECORDING, {'HEXISTS'})
   end
   if leased then

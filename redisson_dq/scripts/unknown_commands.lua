@@ -1,5 +1,4 @@
 -- Finds out which of some commands the server does not know.
--- Answers to: nothing in Redisson
 -- KEYS: any
 -- ARGV: the commands
 -- RETURN: those that the server does not know

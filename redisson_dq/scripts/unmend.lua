@@ -1,19 +1,14 @@
 -- Takes a call of mend.lua back: puts cancelled entries in again, or gives entries their earlier due times.
--- Answers to: nothing in Redisson
 -- KEYS: timeout, envelopes, channel, records, forget, alarm, leases, deliveries, histories, history_ends, capacity, returned, settings, events
 -- ARGV: nonce, "cancel" or "due", for how many ms outcomes are remembered, then of each: its entry, the score it had, the score that it was given or "", 1 where it stood in the list of envelopes, the id of the item's first entry, the records of the item and of the delivery, the deadline of its lease, the value by which it is known; last the process that calls
 -- RETURN: the server's time in epoch us; "done", "there" (it stands there), "again" (the id was offered again) or "gone" (it does not wait with the due time it was given) of each
 -- COST: O(n log m), n entries, m waiting
--- INCLUDE: clock, act_once, envelope, delivery_record, records, remember, unlearn, leave, keep_alive, need, first_write, change_room, announce, add, head, events
+-- INCLUDE: clock, act_once, envelope, delivery_record, records, remember, unlearn, leave, keep_alive, need, first_write, change_room, announce, add, head, events, check_types
 local now_us, now_ms = server_time()
 local who = table.remove(ARGV)
 local nonce, remember_ms = ARGV[1], tonumber(ARGV[3])
--- Fails on a wrong type before anything is written.
 check_known()
-redis.call('HLEN', keys.records)
-redis.call('ZCARD', keys.forget)
-redis.call('ZCARD', keys.returned)
-redis.call('LLEN', keys.envelopes)
+check_types({keys.envelopes}, {keys.forget, keys.returned}, {keys.records})
 need(WRITES_NOTES, RECORDING, UNLEARNING, ADDING, {'GET', 'INCRBY'})
 local FIRST, EACH = 4, 9
 local outcomes = told_before(nonce, math.floor((#ARGV - FIRST + 1) / EACH), now_ms)

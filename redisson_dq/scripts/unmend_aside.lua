@@ -1,24 +1,16 @@
 -- Takes a call of mend_aside.lua back: elements are at the head of their list again.
--- Answers to: nothing in Redisson
 -- KEYS: ready, timeout, envelopes, quarantine, undecodable, deliveries, leases, histories, history_ends, capacity, capacity_channel, records, forget, dead, dead_info, dead_index, returned, settings, events
 -- ARGV: nonce, "dead", "quarantine" or "undecodable", "purge", "redrive", "values" or "add", then of each its element of the list, and of a dead letter its id and its record in dead_info, else "" and ""; last the process that calls
 -- RETURN: the server's time in epoch us; "done" or "gone" (it is not in the queue any more) of each
 -- COST: O(n (r + log d)), n elements, r ready values, d dead letters
--- INCLUDE: clock, act_once, letters, delivery_record, settle, unlearn, need, first_write, room, change_room, announce, events
+-- INCLUDE: clock, act_once, letters, delivery_record, settle, unlearn, need, first_write, room, change_room, announce, events, check_types
 local now_us, now_ms = server_time()
 local who = table.remove(ARGV)
 local nonce, kind, action = ARGV[1], ARGV[2], ARGV[3]
--- Fails on a wrong type before anything is written.
 check_known()
-for _, key in ipairs({keys.ready, keys.envelopes, keys.quarantine, keys.undecodable, keys.dead}) do
-  redis.call('LLEN', key)
-end
-for _, key in ipairs({keys.timeout, keys.dead_index, keys.forget, keys.returned}) do
-  redis.call('ZCARD', key)
-end
-for _, key in ipairs({keys.dead_info, keys.records}) do
-  redis.call('HLEN', key)
-end
+check_types(
+  {keys.ready, keys.envelopes, keys.quarantine, keys.undecodable, keys.dead},
+  {keys.timeout, keys.dead_index, keys.forget, keys.returned}, {keys.dead_info, keys.records})
 need(WRITES_NOTES, UNLEARNING, FOLLOWING, {'GET', 'INCRBY', 'LPUSH', 'LREM'})
 change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)
 local count = math.floor((#ARGV - 3) / 3)

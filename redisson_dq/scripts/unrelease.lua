@@ -1,19 +1,14 @@
 -- Takes values back that give_back.lua made ready: their leases are held again, until the deadlines that they had.
--- Answers to: nothing in Redisson
 -- KEYS: ready, timeout, channel, leases, deliveries, histories, history_ends, alarm, turns, returned, settings, events
 -- ARGV: nonce, then of each lease its id, its deadline, its record and its value; last the process that calls
 -- RETURN: the server's time in epoch us; "done", "gone" (it was received or changed since), "ended" (its deadline has passed), "lined" (the queue has keys or limits) or "newer" (it has a record in a newer form) of each
 -- COST: O(n (r + log m)), n leases, r ready values, m waiting
--- INCLUDE: clock, act_once, forms, unlearn, need, first_write, grant, announce, events
+-- INCLUDE: clock, act_once, forms, unlearn, need, first_write, grant, announce, events, check_types
 local now_us, now_ms = server_time()
 local who = table.remove(ARGV)
 local nonce = ARGV[1]
--- Fails on a wrong type before anything is written.
 check_known()
-redis.call('LLEN', keys.ready)
-for _, key in ipairs({keys.timeout, keys.leases, keys.returned}) do
-  redis.call('ZCARD', key)
-end
+check_types({keys.ready}, {keys.timeout, keys.leases, keys.returned})
 need(WRITES_NOTES, UNLEARNING, GRANTING, {'LREM', 'EXISTS'})
 change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)
 local outcomes = told_before(nonce, math.floor((#ARGV - 1) / 4), now_ms)

@@ -1,5 +1,4 @@
 -- A part of the waiting items, in the order of offers.
--- Answers to: nothing in Redisson
 -- KEYS: timeout, envelopes, leases
 -- ARGV: the cursor (include/walk.lua)
 -- RETURN: the cursor for the next call, or ''; the members

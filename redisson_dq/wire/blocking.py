@@ -253,8 +253,9 @@ def put_back(end: End, surplus: Sequence[Taken], known: Mapping[str, bytes], bou
     for key, values in by_key.items():
         data = [taken.data for taken in values]
         if shares_slot(key):
-            nonce, call = secrets.token_bytes(8), calls.put_back_bounded if key == bounded else calls.put_back
-            made.append(PutBack(key, values, call(QueueKeys.of(key), nonce, known.get(key, b""), end, data), nonce))
+            nonce, keys = secrets.token_bytes(8), QueueKeys.of(key)
+            request = calls.put_back(keys, nonce, known.get(key, b""), end, data, bounded=key == bounded)
+            made.append(PutBack(key, values, request, nonce))
         else:
             # No script can have both this list and the key ``returned``.
             made.append(PutBack(key, values, commands.add(key, end, data[::-1])))

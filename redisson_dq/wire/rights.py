@@ -86,7 +86,7 @@ _ROLES = {
         scripts=(
             *("receive", "ack", "give_back", "extend", "reject", "release", "hold", "run_command", "lease_due"),
             *("set_history", "find_item"),
-            *("take_due", "take_bounded", "poll", "peek", "put_back", "put_back_bounded", "move", "move_bounded"),
+            *("take_due", "take_bounded", "poll", "peek", "put_back", "move", "move_bounded"),
             *("in_flight", "in_flight_size", "contains_ready", "size"),
         ),
         plain=(

@@ -41,15 +41,11 @@ def gate(server: EmbeddedServer) -> Iterator[Gate]:
         yield gate
 
 
-def script_of(call: str) -> str:
-    return "put_back_bounded.lua" if call == "bounded" else "put_back.lua"
-
-
 def popped_for_nobody(gate: Gate, admin: redis.Redis, client: Any, call: str) -> None:
     """The value is popped in time, and its reply comes when the caller has gone."""
     take, command = CALLS[call]
     # Otherwise the first try is refused, and does nothing.
-    admin.script_load(load(script_of(call).removesuffix(".lua")).source)
+    admin.script_load(load("put_back").source)
     key = "or}ders" if call == "untagged" else "orders"
     if call == "bounded":
         client.bounded_blocking_queue("orders", transfer=False).try_set_capacity(10)
@@ -81,7 +77,7 @@ def test_it_is_back_once(
 ) -> None:
     with caplog.at_level(logging.ERROR, "redisson_dq"), flavour.connect(gate.url, codec=StringCodec()) as client:
         popped_for_nobody(gate, admin, client, call)
-        trap = gate.trap(script_of(call), where, "cut", times=times)
+        trap = gate.trap("put_back.lua", where, "cut", times=times)
         gate.thaw()
         assert trap.sprung.wait(20)
         eventually(lambda: admin.lrange("orders", 0, -1) == [b"v1"])
@@ -100,7 +96,7 @@ def test_it_is_back_when_the_client_is_closed_meanwhile(
     with caplog.at_level(logging.ERROR, "redisson_dq"):
         with flavour.connect(gate.url, codec=StringCodec()) as client:
             popped_for_nobody(gate, admin, client, "plain")
-            gate.trap(script_of("plain"), where, "cut", times=2)
+            gate.trap("put_back.lua", where, "cut", times=2)
             gate.thaw()
         eventually(lambda: admin.lrange("orders", 0, -1) == [b"v1"])
     assert not caplog.records

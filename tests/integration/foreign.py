@@ -206,7 +206,7 @@ def requests(leased: dict[bytes, bytes]) -> dict[str, Request[Any]]:
         "poll_last_to": call_to("poll_last_to", KEYS, "{orders}:bills", (), list),
         "push": _when_full(commands.set_aside(KEYS.undecodable, [b"value"])),
         "put_back": calls.put_back(KEYS, b"putback1", b"", "first", [b"value"]),
-        "put_back_bounded": calls.put_back_bounded(KEYS, b"putback2", b"", "first", [b"value"]),
+        "put_back_bounded": calls.put_back(KEYS, b"putback2", b"", "first", [b"value"], bounded=True),
         "receive": calls.receive(LEASES, SYSTEM, CURRENT, b"received", 5, HOUR_US, 10, list),
         "recur": call("recur", KEYS, ("current", "daily", '{"v":1}', b"value", 5, "", 0), list),
         "redrive": call_with_dead("redrive", LEASES, ("all", 5), list),

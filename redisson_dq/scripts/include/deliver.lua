@@ -1,6 +1,6 @@
 -- Delivers due entries: chooses how much one call moves, and moves it to the ready list.
 -- KEYS: ready, timeout, envelopes, quarantine, newer, records, expired, leases, deliveries, events
--- INCLUDE: envelope, budget, reads, places, close_up, records, remember, parts, expire_late, lapse, unlearn, aside, named, events
+-- INCLUDE: envelope, budget, reads, places, close_up, records, remember, parts, expire_late, lapse, unlearn, aside, named, events, check_types
 
 -- A number of due entries, in due order, or fewer where they are large.
 local function first_due(count)
@@ -40,11 +40,7 @@ local function deliver(due, pending, hints, now_us, now_ms, special, leased, rem
   if #due == 0 then
     return 0, 0, 0, {'done'}
   end
-  -- Fails on a wrong type before anything is written.
-  for _, key in ipairs({keys.ready, keys.envelopes, keys.quarantine, keys.expired}) do
-    redis.call('LLEN', key)
-  end
-  redis.call('ZCARD', keys.newer)
+  check_types({keys.ready, keys.envelopes, keys.quarantine, keys.expired}, {keys.newer})
   if special then
     check_known()
   end

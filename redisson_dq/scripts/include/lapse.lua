@@ -1,6 +1,6 @@
 -- Notes that leases have ended by their deadlines.
 -- KEYS: leases, deliveries, turns, events
--- INCLUDE: delivery_record, leave, forms, events
+-- INCLUDE: delivery_record, leave, forms, events, check_types
 local LAPSING = {'HDEL', 'HGET', 'HSET', 'PEXPIRE', 'PTTL', 'ZADD', 'ZREM'}
 
 -- Whether any entry may be a lease.
@@ -8,10 +8,7 @@ local function some_leased()
   -- Fails on a wrong type before anything is written.
   local count = redis.call('ZCARD', keys.leases)
   if count > 0 then
-    redis.call('HLEN', keys.deliveries)
-    redis.call('HLEN', keys.turns)
-    redis.call('ZCARD', keys.histories)
-    redis.call('ZCARD', keys.history_ends)
+    check_types({}, {keys.histories, keys.history_ends}, {keys.deliveries, keys.turns})
   end
   return count > 0
 end

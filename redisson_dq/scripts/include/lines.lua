@@ -1,6 +1,6 @@
 -- Keeps values of one key in line, and those that wait for a slot of a limit.
 -- KEYS: ready, timeout, envelopes, leases, deliveries, histories, history_ends, lines, turns, handled
--- INCLUDE: clock, envelope, find, delivery_record, forms, unlearn, leave, keep_alive, turn, shared_limit
+-- INCLUDE: clock, envelope, find, delivery_record, forms, unlearn, leave, keep_alive, turn, shared_limit, check_types
 --
 --   lines    'k' .. key .. number     a turn: the place of a value among those of its key, as they came
 --            'w' .. limit .. number   a turn of a value that waits for a slot of a limit
@@ -25,15 +25,8 @@ local in_turn = {MARK = '\0turns', NO_LIMIT = string.rep('\0', 16)}
 -- The turns whose leases this call has granted, and not written yet.
 local begun = {}
 
--- Fails on a wrong type before anything is written.
 local function check_lines()
-  redis.call('HLEN', keys.turns)
-  for _, key in ipairs({keys.lines, keys.handled, keys.histories, keys.history_ends}) do
-    redis.call('ZCARD', key)
-  end
-  for _, key in ipairs({keys.ready, keys.envelopes}) do
-    redis.call('LLEN', key)
-  end
+  check_types({keys.ready, keys.envelopes}, {keys.lines, keys.handled, keys.histories, keys.history_ends}, {keys.turns})
 end
 
 local function line_of(prefix, most)
@@ -303,6 +296,17 @@ local function note_handled(id, now_us, now_ms)
     redis.call('HDEL', keys.turns, 'u' .. id)
     for _, old in ipairs(redis.call('ZRANGEBYSCORE', keys.handled, '-inf', now_ms, 'LIMIT', 0, 20)) do
       redis.call('ZREM', keys.handled, old)
+    end
+  end
+end
+
+-- Values were acked: their turns and slots go to the next ones. records: false for one that is not known.
+local function all_leave(records, ids, now_us, now_ms)
+  for i, id in ipairs(ids) do
+    note_handled(id, now_us, now_ms)
+    leave_slot(id, now_ms)
+    if records[i] then
+      leave_line(records[i], now_ms)
     end
   end
 end

@@ -1,5 +1,6 @@
 -- Limits that several queues share: their slots and tokens are in keys of their own.
 -- KEYS: ready, timeout, envelopes, leases, deliveries, histories, history_ends, lines, turns
+-- INCLUDE: check_types
 --
 --   redisson_dq_slots:home   's' .. key .. length of the id .. id .. queue   a slot that a lease of a queue has
 --                            'q' .. key .. queue                             a queue in which values wait for a slot
@@ -51,15 +52,9 @@ local function check_other_queue()
   if not unchecked then
     return
   end
-  redis.call('LLEN', keys.ready)
-  redis.call('LLEN', keys.envelopes)
-  redis.call('ZCARD', keys.timeout)
-  redis.call('ZCARD', keys.leases)
-  redis.call('ZCARD', keys.histories)
-  redis.call('ZCARD', keys.history_ends)
-  redis.call('ZCARD', keys.lines)
-  redis.call('HLEN', keys.deliveries)
-  redis.call('HLEN', keys.turns)
+  check_types(
+    {keys.ready, keys.envelopes}, {keys.timeout, keys.leases, keys.histories, keys.history_ends, keys.lines},
+    {keys.deliveries, keys.turns})
   -- Redis 6.2 has no right to read a key that is not one to write it.
   for name in pairs(redis.acl_check_cmd and keys or {}) do
     if not redis.acl_check_cmd('LPUSH', keys[name], '') then

@@ -1,6 +1,6 @@
 -- Forgets the ids of ready items whose values somebody takes away: they were not delivered, so they may be offered again.
 -- KEYS: timeout, records, forget, leases, deliveries, histories, history_ends, settings, events
--- INCLUDE: history, unlearn, find, named, records, bury, remember, digest, delivery_record, need, events
+-- INCLUDE: history, unlearn, find, named, records, bury, remember, digest, delivery_record, need, events, check_types
 local TAKING_AWAY = {'EXISTS', 'HDEL', 'HGET', 'HSET', 'PEXPIRE', 'PTTL', 'ZADD', 'ZRANGEBYLEX', 'ZREM', 'ZSCORE'}
 -- How far a clock may be ahead, and a transfer early.
 local AHEAD_MS = 2000
@@ -10,9 +10,7 @@ local function begin_taking_away()
   if redis.call('EXISTS', keys.histories) == 0 or redis.call('EXISTS', keys.records) == 0 then
     return false
   end
-  redis.call('HLEN', keys.records)
-  redis.call('ZCARD', keys.forget)
-  redis.call('ZCARD', keys.timeout)
+  check_types({}, {keys.forget, keys.timeout}, {keys.records})
   check_known()
   need(TAKING_AWAY)
   return true

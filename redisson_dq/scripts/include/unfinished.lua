@@ -1,17 +1,12 @@
 -- Ends leases whose values were not done.
 -- KEYS: timeout, leases, deliveries, dead, dead_info, dead_index, turns, records, forget, settings, events
--- INCLUDE: delivery_record, forms, digest, held, envelope, lines, dead, settle, need, first_write, events
+-- INCLUDE: delivery_record, forms, digest, held, envelope, lines, dead, settle, need, first_write, events, check_types
 
 -- Fails on a wrong type and on a missing right before anything is written. Finds out whether the queue has keys or
 -- limits, and whether it keeps a history.
 local function begin_endings(bounded, now_ms, who, ...)
-  redis.call('LLEN', keys.dead)
-  for _, key in ipairs({keys.timeout, keys.dead_index, keys.forget}) do
-    redis.call('ZCARD', key)
-  end
-  for _, key in ipairs({keys.deliveries, keys.dead_info, keys.records}) do
-    redis.call('HLEN', key)
-  end
+  check_types(
+    {keys.dead}, {keys.timeout, keys.dead_index, keys.forget}, {keys.deliveries, keys.dead_info, keys.records})
   need(SETTLING, BURYING, FOLLOWING, bounded == 'bounded' and {'GET', 'INCRBY'} or {}, ...)
   -- Most queues have neither.
   local lined = redis.call('EXISTS', keys.turns, keys.settings) > 0

@@ -1,12 +1,6 @@
--- Takes values out of the ready list: those whose bytes equal one of ARGV from 3 on, or none. The argument gone is called
--- with each value and how many there were.
+-- Takes values out of the ready list, undelivered.
 -- KEYS: ready
-
-local function remove_values(gone)
-  for i = 3, #ARGV do
-    gone(ARGV[i], redis.call('LREM', keys.ready, 0, ARGV[i]))
-  end
-end
+-- INCLUDE: take_away
 
 -- The list is turned round once: values that stay go to the end, in their order.
 local function retain_values(gone)
@@ -34,5 +28,25 @@ local function trim_values(first, last, gone, tells)
     if i <= from or i > from + left then
       gone(value, 1)
     end
+  end
+end
+
+-- Takes away 'some' that equal ARGV[4], as many as LREM takes for ARGV[3]; 'all' that equal one of ARGV from 3 on; the
+-- 'others'; or by 'trim' those beyond the indexes ARGV[3] and ARGV[4].
+local function take_values_away(which, remember_ms, now_ms)
+  local named = begin_taking_away()
+  local function gone(value, count)
+    taken_away(named, value, count, remember_ms, now_ms)
+  end
+  if which == 'some' then
+    gone(ARGV[4], redis.call('LREM', keys.ready, ARGV[3], ARGV[4]))
+  elseif which == 'all' then
+    for i = 3, #ARGV do
+      gone(ARGV[i], redis.call('LREM', keys.ready, 0, ARGV[i]))
+    end
+  elseif which == 'others' then
+    retain_values(gone)
+  else
+    trim_values(ARGV[3], ARGV[4], gone, named or events_kept)
   end
 end

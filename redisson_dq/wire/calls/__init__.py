@@ -41,7 +41,6 @@ from redisson_dq.wire.calls.migrating import DoneMark, ExchangeStep, exchange, p
 from redisson_dq.wire.calls.moving import Transferred, hand_over, resume, tidy, transfer
 from redisson_dq.wire.calls.putting_back import (
     put_back,
-    put_back_bounded,
     release,
 )
 from redisson_dq.wire.calls.recurring import Advanced, RecurringRow, advance, recurring
@@ -104,7 +103,6 @@ __all__ = [
     "peek",
     "progress",
     "put_back",
-    "put_back_bounded",
     "receive",
     "recurring",
     "release",

@@ -11,7 +11,7 @@ from redisson_dq.wire.commands import PUSH, End
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request
 
-__all__ = ["put_back", "put_back_bounded", "release"]
+__all__ = ["put_back", "release"]
 
 
 def release(keys: QueueKeys, nonce: bytes, known: bytes, count: int) -> Request[bool]:
@@ -19,22 +19,14 @@ def release(keys: QueueKeys, nonce: bytes, known: bytes, count: int) -> Request[
     return attrs.evolve(call("release", keys, (nonce, known, count), bool), repeatable=True)
 
 
-def put_back(keys: QueueKeys, nonce: bytes, known: bytes, end: End, values: Sequence[bytes]) -> Request[bool]:
+def put_back(
+    keys: QueueKeys, nonce: bytes, known: bytes, end: End, values: Sequence[bytes], *, bounded: bool = False
+) -> Request[bool]:
     """Returns popped values to the end they came from; False if the same nonce has done so before.
 
-    ``known`` is the nonce of an earlier call whose reply came, or empty: its note is dropped.
+    ``known`` is the nonce of an earlier call whose reply came, or empty: its note is dropped. In a ``bounded`` queue
+    the values take their room again.
     """
-    return _put_back("put_back", keys, nonce, known, end, values)
-
-
-def put_back_bounded(keys: QueueKeys, nonce: bytes, known: bytes, end: End, values: Sequence[bytes]) -> Request[bool]:
-    """Puts values back into a bounded queue, where they take their room again."""
-    return _put_back("put_back_bounded", keys, nonce, known, end, values)
-
-
-def _put_back(
-    name: str, keys: QueueKeys, nonce: bytes, known: bytes, end: End, values: Sequence[bytes]
-) -> Request[bool]:
     # The one popped last goes back first.
-    request = call(name, keys, (nonce, known, PUSH[end], *values[::-1]), bool)
-    return attrs.evolve(request, repeatable=True)
+    args = (nonce, known, PUSH[end], "bounded" if bounded else "", *values[::-1])
+    return attrs.evolve(call("put_back", keys, args, bool), repeatable=True)
