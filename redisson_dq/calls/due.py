@@ -46,7 +46,7 @@ def taken_due(queue: OpenQueue[T], wanted: DueRange, told: Callable[[Due], None]
 
     def taken(reply: list[Any]) -> list[T]:
         values, set_aside, expired, now_us, come = reply
-        told(Due(set_aside=set_aside, expired=expired, now_us=now_us, recurring=occurrences(come)))
+        told(Due(set_aside, expired, now_us, occurrences(come)))
         tell_undelivered(queue.options.observers, queue.name, queue.keys, set_aside, expired)
         return queue.popped(values)
 

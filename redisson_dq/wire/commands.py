@@ -29,7 +29,6 @@ __all__ = [
     "has_field",
     "head",
     "index_of",
-    "leases_held",
     "leases_over",
     "length_of",
     "members_of",
@@ -83,11 +82,6 @@ def channels(pattern: str) -> Request[list[bytes]]:
 
 
 # -- one list --------------------------------------------------------------------------------------------------------
-
-
-def leases_held(keys: QueueKeys) -> Request[list[bytes]]:
-    """The ids of all leases of a queue."""
-    return Request(words=("ZRANGE", keys.leases, 0, -1), types={keys.leases: "zset"}, parse=list)
 
 
 def leases_over(keys: QueueKeys, now_ms: int) -> Request[int]:

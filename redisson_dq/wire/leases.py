@@ -22,7 +22,7 @@ CURSOR = "redisson_dq.cursor"
 _FIELDS = 10
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class LeaseRecord:
     """The record of one delivery. Times are epoch ms on the server's clock, None where none is known.
 
@@ -54,20 +54,12 @@ class LeaseRecord:
             rest = parts[10]
         except (ValueError, IndexError):
             return cls()
-        attempt, failures, crashes, first, received, offered, due, _ = numbers
+        attempt, failures, crashes, *times, _ = numbers
         offer_id, cursor, context = _named(rest[size:])
+        reason = rest[:size].decode(errors="replace")
+        first_ms, received_ms, offered_ms, due_ms = (each or None for each in times)
         return cls(
-            attempt=attempt,
-            failures=failures,
-            crashes=crashes,
-            first_ms=first or None,
-            received_ms=received or None,
-            offered_ms=offered or None,
-            due_ms=due or None,
-            reason=rest[:size].decode(errors="replace"),
-            context=context,
-            offer_id=offer_id,
-            cursor=cursor,
+            attempt, failures, crashes, first_ms, received_ms, offered_ms, due_ms, reason, context, offer_id, cursor
         )
 
 
@@ -122,7 +114,7 @@ class Leased(Taken):
         return LeaseRecord(attempt=1, first_ms=now_ms, received_ms=now_ms)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Letter:
     """One element of a dead-letter list. An element from another program has an empty ``id`` and no record."""
 

@@ -58,7 +58,7 @@ async def return_leases(client: Client, name: str, settings: QueueSettings, owne
     for side in sides_of(name, settings, client.runtime.options):
         source = side.lease_source(timeout_of(settings))
         mark = mark_of(owner, source.envelope)
-        held = await connections.run(commands.leases_held(side.keys))
+        held = await connections.run(commands.members_of(side.keys.leases))
         mine = [each for each in held if each.startswith(mark)]
         settling = Settling(source, name)
         for start in range(0, len(mine), _AT_ONCE):

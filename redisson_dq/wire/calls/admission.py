@@ -53,7 +53,7 @@ class Seen:
     unique_us: int = 0
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Admitted:
     """The result of :func:`admit`. ``dropped`` are the bytes of duplicates, ``parked`` counts values that wait.
 
@@ -62,8 +62,8 @@ class Admitted:
     """
 
     now_us: int
-    leased: list[Leased]
     buried: int
+    leased: list[Leased]
     dropped: list[bytes]
     parked: int
     called_up: int
@@ -119,16 +119,7 @@ def admit(
         args += (each.digest, each.key, each.limit, each.unique, each.unique_us)
 
     def parsed(reply: list[Any]) -> Admitted:
-        now_us, buried, rows, dropped, parked, called_up, next_slot_ms = reply
-        leased = leased_rows(keys.queue, now_us, clock.now_us(), rows)
-        return Admitted(
-            now_us=now_us,
-            leased=leased,
-            buried=buried,
-            dropped=dropped,
-            parked=parked,
-            called_up=called_up,
-            next_slot_ms=next_slot_ms,
-        )
+        now_us, buried, rows, *counts = reply
+        return Admitted(now_us, buried, leased_rows(keys.queue, now_us, clock.now_us(), rows), *counts)
 
     return call_with_dead("admit", keys, args, parsed)

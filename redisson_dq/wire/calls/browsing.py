@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import attrs
@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class FoundPage:
     """The reply: the server's time, how many there are in all, the rows as the script returns them.
 
@@ -39,7 +39,7 @@ class FoundPage:
     following: tuple[bytes, bytes] | int | None
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Timeline:
     """Entries that wait by their due times: overdue, within each span after the one before, later.
 
@@ -51,7 +51,7 @@ class Timeline:
     late_ms: tuple[int, ...]
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class DueSpans:
     """How many entries wait: in all, overdue, before the first edge, in each span, from the last edge on.
 
@@ -71,14 +71,12 @@ class DueSpans:
 
 
 def _by_score(reply: list[Any]) -> FoundPage:
-    now_us, count, rows, *behind = reply
-    score, member = behind
-    return FoundPage(now_us=now_us, count=count, rows=rows, following=None if score is None else (score, member))
+    now_us, count, rows, score, member = reply
+    return FoundPage(now_us, count, rows, None if score is None else (score, member))
 
 
 def _by_index(reply: list[Any]) -> FoundPage:
-    now_us, count, rows, following = reply
-    return FoundPage(now_us=now_us, count=count, rows=rows, following=following)
+    return FoundPage(*reply)
 
 
 def browse_waiting(keys: QueueKeys, behind: tuple[bytes, bytes] | None, most: int, head: int) -> Request[FoundPage]:
@@ -103,18 +101,12 @@ def browse_list(key: str, first: int, most: int, head: int) -> Request[FoundPage
 
 def browse_dead(keys: LeaseKeys, first: int, most: int, head: int) -> Request[FoundPage]:
     """At most ``most`` dead letters from the index ``first``, with at most ``head`` bytes of each value."""
-    parse: Callable[[list[Any]], FoundPage] = _by_index
-    return call_with_dead("browse_dead", keys, (first, most, head), parse)
+    return call_with_dead("browse_dead", keys, (first, most, head), _by_index)
 
 
 def timeline(keys: QueueKeys, spans_ms: Iterable[int]) -> Request[Timeline]:
     """How many entries are due within each span from now on. ``spans_ms`` are their ends, ascending."""
-    return call("timeline", keys, tuple(spans_ms), _timeline)
-
-
-def _timeline(reply: list[Any]) -> Timeline:
-    now_us, counts, late = reply
-    return Timeline(now_us=now_us, counts=tuple(counts), late_ms=tuple(late))
+    return call("timeline", keys, spans_ms, lambda reply: Timeline(reply[0], tuple(reply[1]), tuple(reply[2])))
 
 
 def due_spans(
@@ -131,14 +123,6 @@ def due_spans(
 def _due_spans(reply: list[Any]) -> DueSpans:
     now_us, total, overdue, counts, first, last, shown = reply
     before, *spans, later = counts or (0, 0)
-    return DueSpans(
-        now_us=now_us,
-        total=total,
-        overdue=overdue,
-        before=before,
-        counts=tuple(spans),
-        later=later,
-        first_ms=None if first is None else float(first),
-        last_ms=None if last is None else float(last),
-        shown=tuple((span - 1, size, data) for span, size, data in zip(*[iter(shown)] * 3, strict=True)),
-    )
+    first_ms, last_ms = (None if score is None else float(score) for score in (first, last))
+    entries = tuple((span - 1, size, data) for span, size, data in zip(*[iter(shown)] * 3, strict=True))
+    return DueSpans(now_us, total, overdue, before, tuple(spans), later, first_ms, last_ms, entries)

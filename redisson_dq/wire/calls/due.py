@@ -37,21 +37,20 @@ class DueRange:
         return since, until, self.offset, self.limit
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Due:
-    """The result of such a call: ``values``, or ``leased``.
+    """The result of such a call. ``leased`` are the values, where they were leased.
 
     ``set_aside`` members were in no envelope format, ``expired`` too late, ``buried`` are dead letters now.
     ``recurring`` has the id, the definition and the due time of each recurring offer whose occurrence has come.
     """
 
-    values: Sequence[bytes] = ()
-    leased: Sequence[Leased] = ()
-    buried: int = 0
     set_aside: int
     expired: int
     now_us: int
     recurring: tuple[tuple[str, str, int], ...]
+    buried: int = 0
+    leased: Sequence[Leased] = ()
 
 
 def lease_due(
@@ -71,14 +70,8 @@ def lease_due(
 
     def parsed(reply: list[Any]) -> Due:
         buried, rows, set_aside, expired, now_us, come = reply
-        return Due(
-            leased=leased_rows(keys.queue, now_us, clock.now_us(), rows),
-            buried=buried,
-            set_aside=set_aside,
-            expired=expired,
-            now_us=now_us,
-            recurring=occurrences(come),
-        )
+        leased = leased_rows(keys.queue, now_us, clock.now_us(), rows)
+        return Due(set_aside, expired, now_us, occurrences(come), buried, leased)
 
     args = (envelope.value, nonce, visible_us, delivery_limit, *wanted.words, remember_ms)
     return call_with_dead("lease_due", keys, args, parsed)

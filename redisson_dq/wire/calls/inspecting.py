@@ -18,7 +18,7 @@ from redisson_dq.wire.request import Request
 __all__ = ["Entry", "FoundKey", "Inspected", "Sampled", "SampledHolder", "inspect", "sample", "stats"]
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class FoundKey:
     """One key that is there. ``role`` is its name in QueueKeys or DeadKeys. ``expected`` is the type it has to have.
 
@@ -35,7 +35,7 @@ class FoundKey:
     bytes: int | None
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Inspected:
     """The reply: the server's time, the keys that are there, and figures by their names in the script.
 
@@ -128,6 +128,7 @@ def _sampled(reply: list[Any]) -> Sampled:
     now_us, ready, entries, pairs = reply
     figures = [(name.decode(), figure) for name, figure in zip(pairs[::2], pairs[1::2], strict=True)]
     told = dict(figures)
+    values, failures, most, reason = told.get("failing", (0, 0, 0, b""))
     rows = zip(entries[::3], entries[1::3], entries[2::3], strict=True)
     return Sampled(
         now_us=now_us,
@@ -148,17 +149,13 @@ def _sampled(reply: list[Any]) -> Sampled:
         held_id=told.get("held_id"),
         received_last_ms=int(told["received_last"]) if "received_last" in told else None,
         held_ms=int(told.get("held_ms", 0)),
-        failing=_failing(*told.get("failing", (0, 0, 0, b""))),
+        failing=(values, failures, most, reason.decode(errors="replace")),
         holders=tuple(
             SampledHolder(client=client.hex(), count=count, since_ms=int(since), ids=tuple(ids))
             for client, count, since, *ids in (figure for name, figure in figures if name == "holder")
         ),
         notes=tuple(note for name, figure in figures if name == "note" for note in _note(figure)),
     )
-
-
-def _failing(values: int, failures: int, most: int, reason: bytes) -> tuple[int, int, int, str]:
-    return values, failures, most, reason.decode(errors="replace")
 
 
 def _note(text: bytes) -> Iterator[Mapping[str, Any]]:
@@ -197,22 +194,13 @@ def _asked(script: str, keys: LeaseKeys) -> Request[Inspected]:
 
     def parsed(reply: list[Any]) -> Inspected:
         now_us, rows, told = reply
-        found = [
-            FoundKey(
-                role=roles[number - 1],
-                key=names[number - 1],
-                found=kind.decode(),
-                expected=types[number - 1],
-                size=size,
-                **_more(*more),
-            )
-            for number, kind, size, *more in rows
-        ]
+        found = []
+        for number, kind, size, *more in rows:
+            # The time at which it vanishes, and its bytes in memory: below zero for none.
+            vanishes_ms, memory = (None if each < 0 else each for each in more or (-1, -1))
+            key = roles[number - 1], names[number - 1], kind.decode(), types[number - 1]
+            found.append(FoundKey(*key, size, vanishes_ms, memory))
         figures = {name.decode(): figure for name, figure in zip(told[::2], told[1::2], strict=True)}
-        return Inspected(now_us=now_us, keys=tuple(found), figures=figures)
+        return Inspected(now_us, tuple(found), figures)
 
     return call_with_dead(script, keys, types, parsed)
-
-
-def _more(vanishes_ms: int = -1, memory: int = -1) -> dict[str, int | None]:
-    return {"vanishes_ms": None if vanishes_ms < 0 else vanishes_ms, "bytes": None if memory < 0 else memory}

@@ -17,7 +17,7 @@ from redisson_dq.wire.request import Request, Word
 __all__ = ["Found", "Page", "Target", "find_item", "items"]
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Found:
     """One item: id and value of its entry, due time, id of the caller's if it has one.
 
@@ -38,7 +38,7 @@ class Found:
     size: int | None = None
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Page:
     """Items, and the server's time when they were read.
 
@@ -81,19 +81,10 @@ def _text(given: bytes) -> str:
 def _found_item(reply: list[Any]) -> Page:
     now_us, *rest = reply
     if not rest:
-        return Page(now_us=now_us, found=())
+        return Page(now_us, ())
     entry, offered_ms, data, key, state, due_ms, attempts, size = rest
-    found = Found(
-        entry=entry,
-        data=data,
-        due_ms=due_ms,
-        given_id=_text(key[1:]) if key.startswith(b"i") else None,
-        state=state.decode(),
-        attempts=attempts,
-        offered_ms=offered_ms,
-        size=size,
-    )
-    return Page(now_us=now_us, found=(found,))
+    given_id = _text(key[1:]) if key.startswith(b"i") else None
+    return Page(now_us, (Found(entry, data, due_ms, given_id, state.decode(), attempts, offered_ms, size),))
 
 
 def items(keys: QueueKeys, by: str, start: int, stop: int, *, part: bool = False) -> Request[Page]:
@@ -115,14 +106,6 @@ def _page(reply: list[Any]) -> Page:
             # The member blocks nothing yet: the transfer that meets it sets it aside.
             entry, data = b"", member
         item, state, attempts = known.get(number, (entry, b"waiting", 0))
-        found.append(
-            Found(
-                entry=item,
-                data=data,
-                due_ms=whole_ms(due) if due else None,
-                given_id=_text(key) if key else None,
-                state=state.decode(),
-                attempts=attempts,
-            )
-        )
-    return Page(now_us=now_us, found=tuple(found), is_cut=bool(is_cut))
+        due_ms, given_id = whole_ms(due) if due else None, _text(key) if key else None
+        found.append(Found(item, data, due_ms, given_id, state.decode(), attempts))
+    return Page(now_us, tuple(found), bool(is_cut))

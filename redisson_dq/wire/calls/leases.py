@@ -200,12 +200,6 @@ def _letters(keys: LeaseKeys, reply: list[Any]) -> list[Letter]:
         if text[:1] == b"v":
             tell_newer(keys.queue.ready, keys.dead.dead_info, "dead_info", newer_form(text))
     return [
-        Letter(
-            id=id,
-            at_ms=int(at) or None,
-            source=source.decode(errors="replace"),
-            record=LeaseRecord.parse(text),
-            data=data,
-        )
+        Letter(id, int(at) or None, source.decode(errors="replace"), LeaseRecord.parse(text), data)
         for id, at, source, text, data in reply
     ]

@@ -46,7 +46,7 @@ ASIDE_ACTIONS: tuple[AsideAction, ...] = ("purge", "redrive", "values", "add")
 ALONE, UNKNOWN_PLACE = -1, -2
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Met:
     """One waiting entry as a walk has met it, with the texts that are known of it.
 
@@ -67,7 +67,7 @@ class Met:
     value: bytes = b""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class MetPart:
     """The entries of one call of a walk. ``cursor`` is for the next call, and empty at the end."""
 
@@ -76,7 +76,7 @@ class MetPart:
     met: tuple[Met, ...]
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class FoundAnywhere:
     """Where one item is, and since or until when. ``met`` is its entry, if it waits."""
 
@@ -86,7 +86,7 @@ class FoundAnywhere:
     met: Met | None
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Mended:
     """The script's word for each entry, and how far entries are before the places that a walk reported."""
 
@@ -120,25 +120,9 @@ def _met_part(reply: list[Any]) -> MetPart:
     known = {number: texts for number, *texts in zip(*[iter(told)] * 8, strict=True)}
     met = []
     for number, (member, score, place) in enumerate(zip(*[iter(rows)] * 3, strict=True)):
-        if number in known:
-            item, state, attempts, record, delivery, deadline, value = known[number]
-            met.append(
-                Met(
-                    member=member,
-                    score=score,
-                    place=place,
-                    item=item,
-                    state=state.decode(),
-                    attempts=attempts,
-                    record=record,
-                    delivery=delivery,
-                    deadline=deadline,
-                    value=value,
-                )
-            )
-        else:
-            met.append(Met(member=member, score=score, place=place))
-    return MetPart(now_us=now_us, cursor=cursor, met=tuple(met))
+        item, state, *more = known.get(number, (b"", b"waiting"))
+        met.append(Met(member, score, place, item, state.decode(), *more))
+    return MetPart(now_us, cursor, tuple(met))
 
 
 def mend_find(keys: LeaseKeys, target: Target, remember_ms: int) -> Request[FoundAnywhere]:
@@ -150,20 +134,9 @@ def _found(reply: list[Any]) -> FoundAnywhere:
     now_us, state, due, *rest = reply
     met = None
     if rest:
-        member, score, item, attempts, record, delivery, deadline, value = rest
-        met = Met(
-            member=member,
-            score=score,
-            place=UNKNOWN_PLACE,
-            item=item,
-            state=state.decode(),
-            attempts=attempts,
-            record=record,
-            delivery=delivery,
-            deadline=deadline,
-            value=value,
-        )
-    return FoundAnywhere(now_us=now_us, state=state.decode(), due_ms=int(due), met=met)
+        member, score, item, *more = rest
+        met = Met(member, score, UNKNOWN_PLACE, item, state.decode(), *more)
+    return FoundAnywhere(now_us, state.decode(), int(due), met)
 
 
 def mend(
@@ -231,4 +204,4 @@ def unrelease(keys: QueueKeys, nonce: bytes, leases: Sequence[tuple[bytes, int, 
 
 def _mended(reply: list[Any]) -> Mended:
     now_us, outcomes, *shift = reply
-    return Mended(now_us=now_us, outcomes=tuple(each.decode() for each in outcomes), shift=shift[0] if shift else 0)
+    return Mended(now_us, tuple(each.decode() for each in outcomes), *shift)

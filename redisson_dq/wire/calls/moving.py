@@ -15,7 +15,7 @@ from redisson_dq.wire.request import Request, Word
 __all__ = ["Transferred", "hand_over", "resume", "tidy", "transfer"]
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Transferred:
     """The result of one transfer. Times are the server's: ``now_us`` in epoch us, ``next_ms`` in epoch ms.
 
@@ -61,17 +61,9 @@ def transfer(
 def _transferred(reply: list[Any]) -> Transferred:
     # Redis ends an array at its first nil: no head, no last element.
     moved, set_aside, expired, now_us, role, come, newer, step, *head = reply
-    return Transferred(
-        moved=moved,
-        set_aside=set_aside,
-        expired=expired,
-        now_us=now_us,
-        role=role.decode(),
-        recurring=occurrences(come),
-        newer=tuple((name.decode(), int(form)) for name, form in zip(newer[::2], newer[1::2], strict=True)),
-        step=tuple(step),
-        next_ms=whole_ms(head[0]) if head else None,
-    )
+    forms = tuple((name.decode(), int(form)) for name, form in zip(newer[::2], newer[1::2], strict=True))
+    next_ms = whole_ms(head[0]) if head else None
+    return Transferred(moved, set_aside, expired, now_us, role.decode(), occurrences(come), forms, tuple(step), next_ms)
 
 
 def hand_over(keys: QueueKeys, caller: str) -> Request[bool]:

@@ -15,7 +15,7 @@ from redisson_dq.wire.request import Request
 __all__ = ["Advanced", "RecurringRow", "advance", "recurring"]
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class RecurringRow:
     """One recurring offer as it is stored in Redis."""
 
@@ -26,7 +26,7 @@ class RecurringRow:
     value: bytes
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Advanced:
     """Whether the call put the next occurrence in, rather than another process's; how many missed ones it passed or
     offered, and how many of these it offered.
@@ -59,12 +59,7 @@ def advance(
         *(envelope.value, name, definition, come_ms, "" if next_ms is None else next_ms),
         *("" if late_ms is None else late_ms, remember_ms, missed, last_ms, *made_up),
     )
-    return call("advance", keys, args, _advanced)
-
-
-def _advanced(reply: list[int]) -> Advanced:
-    done, missed, offered = reply
-    return Advanced(done=bool(done), missed=missed, offered=offered)
+    return call("advance", keys, args, lambda reply: Advanced(bool(reply[0]), reply[1], reply[2]))
 
 
 def recurring(keys: QueueKeys, start: int, stop: int) -> Request[list[RecurringRow]]:
@@ -73,12 +68,8 @@ def recurring(keys: QueueKeys, start: int, stop: int) -> Request[list[RecurringR
 
 
 def _recurring_rows(reply: list[list[bytes]]) -> list[RecurringRow]:
+    how = "backslashreplace"
     return [
-        RecurringRow(
-            id=name.decode(errors="backslashreplace"),
-            due_ms=whole_ms(due),
-            definition=definition.decode(errors="backslashreplace"),
-            value=value,
-        )
+        RecurringRow(name.decode(errors=how), whole_ms(due), definition.decode(errors=how), value)
         for name, due, definition, value in reply
     ]
