@@ -86,6 +86,7 @@ A_PROXY = (
     "SUBSCRIBE. Offers work there, and nobody can wait for values: name the Redis behind it"
 )
 ONE_NODE = "one node of a cluster: name it as redis+cluster://host:port"
+_AN_IMITATION = "an imitation of Redis, as those for tests are: start a real one, as redisson_dq.embedded does"
 
 # Further texts where the URL names a server of another kind, and their remedies. A Sentinel knows no command of keys.
 _MISNAMED = (
@@ -96,6 +97,10 @@ _MISNAMED = (
     (
         r"bad lua script for redis cluster",
         "Alibaba Cloud checks scripts in a proxy: set the parameter script_check_enable of the instance to 0",
+    ),
+    (
+        r"(?:global variable|index global) '(?:struct|cjson|cmsgpack|bit)'",
+        "the server's Lua lacks a library that Redisson's scripts need too: it is " + _AN_IMITATION,
     ),
     (r'got "[H<]" as reply type byte', "an HTTP server answers there, not Redis: check the port"),
     (r"Cluster mode is not enabled on this node", "the server is in no cluster: name it as redis://host:port"),
@@ -125,7 +130,8 @@ _REMEDIES: tuple[tuple[type[Exception] | None, str, str], ...] = (
 
 def with_remedy(error: BaseException) -> str:
     """The text of an error reply, and its remedy. redis-py takes the first word off some texts."""
-    text = str(error)
+    # Some imitations of Redis add a traceback of many lines.
+    text = re.split(r"\s*stack traceback:", str(error))[0]
     for kind, word, remedy in _REMEDIES:
         # Redis 6.2 puts a text of its own before the reply to a script's command.
         if text.startswith(f"{word} ") or f"-{word} " in text:
@@ -137,6 +143,8 @@ def with_remedy(error: BaseException) -> str:
             # Redis lists the arguments of an unknown command, with a comma or a space after the last one.
             said = text.rstrip(" ,")
             return f"{said}; {remedy}"
+    if isinstance(error, redis.exceptions.InvalidResponse):
+        return f"{text}: the reply breaks the protocol of Redis, so a proxy changes replies, or the server is {_AN_IMITATION}"
     return text
 
 

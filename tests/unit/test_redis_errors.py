@@ -112,3 +112,29 @@ def test_neither_a_lost_connection_nor_a_defect_is_a_refusal() -> None:
     assert _redis.refusal_of(denied) == _redis.refusal_of(ours) is not None
     assert _redis.refusal_of(_redis.translate(exceptions.ConnectionError("gone"), "queue 'orders'")) is None
     assert _redis.refusal_of(ValueError("a defect")) is None
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        exceptions.InvalidResponse("Bad simple string value"),
+        exceptions.ResponseError(
+            "Error compiling script (new function): :16: Script attempted to access nonexistent global variable "
+            "'struct' stack traceback:  [G]: in function 'error'  :16: in function <:14>"
+        ),
+        exceptions.ResponseError(
+            "Error running script: @user_script:?: 1: attempt to index global 'cmsgpack' (a nil value)\n"
+            'stack traceback:\n\t[string "<python>"]:1: in main chunk'
+        ),
+    ],
+)
+def test_an_imitation_of_redis_is_told_and_no_traceback_of_its_lua(error: Exception) -> None:
+    said = str(_redis.translate(error, "queue 'orders'"))
+    assert "an imitation of Redis" in said
+    assert "traceback" not in said
+    assert "\n" not in said
+
+
+def test_a_reply_of_an_http_server_is_told_as_that() -> None:
+    said = with_remedy(exceptions.InvalidResponse('Protocol error, got "H" as reply type byte'))
+    assert said.endswith("an HTTP server answers there, not Redis: check the port")
