@@ -144,7 +144,8 @@ def with_remedy(error: BaseException) -> str:
             said = text.rstrip(" ,")
             return f"{said}; {remedy}"
     if isinstance(error, redis.exceptions.InvalidResponse):
-        return f"{text}: the reply breaks the protocol of Redis, so a proxy changes replies, or the server is {_AN_IMITATION}"
+        broken = "the reply breaks the protocol of Redis, so a proxy changes replies, or the server is"
+        return f"{text}: {broken} {_AN_IMITATION}"
     return text
 
 
