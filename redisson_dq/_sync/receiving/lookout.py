@@ -129,7 +129,8 @@ class Lookout:
         # The name under which it reports an outage.
         self._part = f"lookout {id(self)}"
         self._bell: Inbox[_Event] = Inbox(self._clock)
-        self._link = NodeLink(connections, pool, lambda key: self._bell.put(_Changed(key)), self._bell.put)
+        self._pool = pool
+        self._link: NodeLink | None = None
         self._sources = CalledSources()
         self._brake = Brake()
         self._pauses = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
@@ -164,7 +165,8 @@ class Lookout:
 
     def hang_up(self) -> None:
         """Cuts the connections. Values in the replies on them are lost."""
-        self._link.hang_up()
+        if (link := self._link) is not None:
+            link.hang_up()
 
     def close(self) -> None:
         """Ends the background task. Its sources are closed already."""
@@ -203,7 +205,7 @@ class Lookout:
                 self._tick()
             if not self._sources.are_waiting:
                 with self._mutex:
-                    if not self._link.is_open and not self._bell.count and self._may_end():
+                    if self._link is None and not self._bell.count and self._may_end():
                         # The next task, which may begin from here on, reports its troubles under the same name.
                         self._connections.outage.gave_up(self._part)
                         self._is_running = False
@@ -219,7 +221,7 @@ class Lookout:
                 if event.lookout is self:
                     self._sources.add(event)
         elif isinstance(event, Tracking):
-            if self._link.is_by(event):
+            if event is self._link:
                 raise Disconnected("Redis no longer reports changes")
         else:
             changed = self._sources.of(event.key)
@@ -238,11 +240,11 @@ class Lookout:
                 self._sources.forget(pump)
             elif pump.line.count and not pump.is_replaced:
                 self._waited_at = now
-        if not self._link.is_open:
+        if self._link is None:
             return
         if not self._sources.are_waiting and self._may_end():
             # Nobody waits.
-            self._link.close()
+            self._disconnect()
             self._forget_watches()
         elif self._link.have_slots_moved():
             self._find_nodes()
@@ -272,7 +274,8 @@ class Lookout:
                         asked[sources] = pumps
             if asked:
                 self._waited_at = self._tried = now
-                have_slots_moved = self._link.exchange(asked, self._brake.came)
+                link = self._link or self._connect()
+                have_slots_moved = link.exchange(asked, self._brake.came)
                 self._connections.outage.ended(self._part)
                 self._pauses.reset()
         finally:
@@ -282,6 +285,22 @@ class Lookout:
             self._find_nodes()
         # The callers that were given values go on first. They may be back in line already.
         give_way()
+
+    def _connect(self) -> NodeLink:
+        link = NodeLink(self._connections, self._pool, lambda key: self._bell.put(_Changed(key)), self._bell.put)
+        try:
+            link.connect()
+        except BaseException:
+            link.close()
+            raise
+        self._link = link
+        return link
+
+    def _disconnect(self) -> None:
+        """Closes the connections. Redis watches nothing from here on. Never raises."""
+        link, self._link = self._link, None
+        if link is not None:
+            link.close()
 
     def _find_nodes(self) -> None:
         """Keys may live on other nodes now."""
@@ -303,10 +322,10 @@ class Lookout:
             logger.debug("a lookout broke: %r", error)
         else:
             logger.error("a lookout broke", exc_info=error)
-        self._link.close()
-        if self._link.is_hung_up:
+        link = self._link
+        self._disconnect()
+        if link is not None and link.is_hung_up:
             # Another task has cut them, which waits for that. Nothing is wrong with Redis.
-            self._link.is_hung_up = False
             self._forget_watches()
             return
         if isinstance(error, TrackingRefusedError):
