@@ -394,7 +394,7 @@ MUTATIONS = [
     ),
     Mutation(
         "receiving: a caller is told that nothing is there, and its command has failed",
-        "redisson_dq/waits/engine.py",
+        "redisson_dq/waits/troubles.py",
         "another command was sent.\n        self.line.broke()",
         "another command was sent.",
         "tests/unit/waits/test_wait_engine.py::test_no_caller_hears_that_nothing_is_there_from_a_command_that_failed",
@@ -431,8 +431,8 @@ MUTATIONS = [
     Mutation(
         "receiving: a source that Redis refused counts as watched for ever",
         "redisson_dq/waits/watched.py",
-        "self.suffer(reason)\n        self.left, self.is_key_watched = None, False",
-        "self.suffer(reason)",
+        'does not watch it."""\n        self.left, self.is_key_watched = None, False',
+        'does not watch it."""',
         "tests/unit/waits/test_shared_sources.py::test_a_source_that_redis_refused_for_a_while_is_watched_again",
     ),
     Mutation(

@@ -11,7 +11,7 @@ or end the blocking command that it is in.
 Three promises:
 
 * **Each reply is read before the next command is sent.** Any failure gives the connection up
-  (:meth:`WaitEngine._failed`).
+  (:meth:`Troubles._failed`).
 * **Each value is given, on its way back, or owed.** What is in hand when something fails is handed out first
   (``taking.py``). ``debts`` outlive the connection, and are sent again before anything else.
 * **A pumper that leaves while there is work wakes another one.** Callers ring the bell without the mutex, and check
@@ -20,7 +20,6 @@ Three promises:
 
 from __future__ import annotations
 
-import contextlib
 import logging
 from collections.abc import Callable, Generator
 from typing import Any, Final
@@ -28,18 +27,8 @@ from typing import Any, Final
 from redisson_dq.errors import RedisConnectionError
 from redisson_dq.waits.debts import Debts
 from redisson_dq.waits.line import WAKE, Entrance, Line, Waiter
-from redisson_dq.waits.steps import (
-    Bell,
-    Block,
-    Diagnose,
-    Do,
-    Pause,
-    StepFailed,
-    StepRefused,
-    Steps,
-    WaitStep,
-)
-from redisson_dq.waits.taking import LONGEST_PAUSE, Backs, Taking
+from redisson_dq.waits.steps import Backs, Bell, Block, Do, StepFailed, Steps, WaitStep
+from redisson_dq.waits.taking import Taking
 from redisson_dq.wire.blocking import Source
 
 __all__ = ["LINGER", "WaitEngine"]
@@ -78,8 +67,6 @@ class WaitEngine(Taking):
         self.is_idle = False
         # Whether it waits for its bell.
         self._listens = False
-        #: When the pumper has chosen its work last.
-        self.chose = 0.0
 
     # -- the pumper --------------------------------------------------------------------------------------------------
 
@@ -108,10 +95,7 @@ class WaitEngine(Taking):
             has_work = owes or returns or (is_unserved and not has_lingered)
             try:
                 if returns:
-                    if (yield Do.PUT_BACK):
-                        self._answered()
-                    else:
-                        yield from self._retry()
+                    yield from self._put_back()
                 elif line.closed and debts.has_request:
                     yield from self._repeat()
                 elif line.closed or (has_lingered and not has_work):
@@ -156,67 +140,6 @@ class WaitEngine(Taking):
         """The connection rests, and nobody needs a command. It has shown no trouble, unless Redis had refused."""
         if self.trouble is not None and not self._refuses and self.connection is not None:
             self._answered()
-
-    def _next_pause(self) -> float:
-        self._paused = True
-        return self._pauses.next()
-
-    # -- failures, and the end ---------------------------------------------------------------------------------------
-
-    def _failed(self, error: BaseException) -> Steps:
-        """Closes the connection and asks Redis for the cause. Waits for an outage to end, or fails the callers."""
-        cause = error.error if isinstance(error, StepFailed) else error
-        request = error.request if isinstance(error, StepRefused) else None
-        logger.debug("queue %r: a wait broke: %r", self.source.key, cause)
-        # No caller gets "nothing is there" for an answer before another command was sent.
-        self.line.broke()
-        self._drop()
-        with contextlib.suppress(StepFailed):
-            yield Do.DISCONNECT
-        while True:
-            try:
-                reason, is_refusal = yield Diagnose(cause, request)
-                break
-            except StepFailed as failure:
-                # The end of a loop cancels a connection that is being made, also for a diagnosis.
-                self.line.broke()
-                cause, request = failure.error, None
-        if reason is None:
-            return
-        if not isinstance(reason, RedisConnectionError):
-            self.line.fail(reason)
-            self._served()
-            # A debt may be left, for which nobody waits any more.
-            yield from self._retry()
-            return
-        self.trouble, self._refuses = reason, is_refusal
-        if reason.maybe_done:
-            self.line.doubt()
-        self.line.answer_expired(reason)
-        if self._clock() - self.chose > LONGEST_PAUSE:
-            # Redis could be reached since the last trouble. Nothing came, so no reply has shown it.
-            self._pauses.reset()
-        try:
-            yield Pause(self._next_pause(), reason)
-        except StepFailed:
-            self.line.broke()
-
-    def _repeat(self) -> Steps:
-        """After the close: sends a request with a lost reply again, so that its values go back."""
-        values = yield Do.REPEAT
-        if values is None:
-            yield from self._retry()
-        elif values:
-            self._give(values)
-
-    def _retry(self) -> Steps:
-        """Waits before values or requests are sent again. A caller that comes does not wait for that."""
-        try:
-            rung = yield Bell(self.backs.pause_of(self._next_pause()))
-        except StepFailed:
-            return
-        if isinstance(rung, Waiter):
-            self.line.admit(rung)
 
     # -- for others --------------------------------------------------------------------------------------------------
 

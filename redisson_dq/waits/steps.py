@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Generator
-from typing import Any, Union
+from typing import Any, Protocol, Union
 
 import attrs
 
@@ -19,6 +19,7 @@ from redisson_dq.wire.taken import Taken
 
 __all__ = [
     "Ask",
+    "Backs",
     "Behind",
     "Bell",
     "Block",
@@ -31,6 +32,24 @@ __all__ = [
     "Steps",
     "Do",
 ]
+
+
+class Backs(Protocol):
+    """Values on their way back to where they came from."""
+
+    #: Those that are still to be sent, in the order in which they were taken.
+    surplus: list[Taken]
+    #: Requests whose replies were lost, which are sent again unchanged.
+    unsure: list[PutBack]
+    #: By key, the nonce of the last request that Redis has answered.
+    answered: dict[str, bytes]
+
+    @property
+    def are_left(self) -> bool: ...
+
+    def add(self, values: list[Taken], /) -> None: ...
+
+    def pause_of(self, seconds: float, /) -> float: ...
 
 
 class StepFailed(Exception):

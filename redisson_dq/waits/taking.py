@@ -10,14 +10,14 @@ import contextlib
 import logging
 import math
 from collections.abc import Callable, Generator
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
-from redisson_dq.errors import RedisConnectionError
 from redisson_dq.scheduling.pauses import Pauses
 from redisson_dq.waits.debts import Debts
 from redisson_dq.waits.line import SOON, WAKE, Entrance, Line
 from redisson_dq.waits.steps import (
     Ask,
+    Backs,
     Behind,
     Block,
     Do,
@@ -28,11 +28,12 @@ from redisson_dq.waits.steps import (
     Steps,
     WaitStep,
 )
-from redisson_dq.wire.blocking import PutBack, Source
+from redisson_dq.waits.troubles import Troubles
+from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
 
-__all__ = ["LONGEST_PAUSE", "Backs", "Taking"]
+__all__ = ["Taking"]
 
 logger = logging.getLogger("redisson_dq")
 
@@ -42,32 +43,11 @@ _HEAD_START: Final = 0.0015
 _EMPTY: Final = 0.005
 # A pop that took at most this much longer than a round trip did not wait. There was a value, and there may be more.
 _AT_ONCE: Final = 0.001
-_FIRST_PAUSE: Final = 0.05
-#: The longest pause before a connection is tried again.
-LONGEST_PAUSE: Final = 2.0
 # Pauses between two looks while the server has no memory for a blocking command.
 _FIRST_WHEN_FULL, _LONGEST_WHEN_FULL = 0.05, 1.0
 
 
-class Backs(Protocol):
-    """Values on their way back to where they came from."""
-
-    #: Those that are still to be sent, in the order in which they were taken.
-    surplus: list[Taken]
-    #: Requests whose replies were lost, which are sent again unchanged.
-    unsure: list[PutBack]
-    #: By key, the nonce of the last request that Redis has answered.
-    answered: dict[str, bytes]
-
-    @property
-    def are_left(self) -> bool: ...
-
-    def add(self, values: list[Taken], /) -> None: ...
-
-    def pause_of(self, seconds: float, /) -> float: ...
-
-
-class Taking:
+class Taking(Troubles):
     """Takes from one source for the callers of one line. The mutex of the line guards everything here."""
 
     def __init__(
@@ -81,8 +61,8 @@ class Taking:
         stay: float = 0.0,
     ) -> None:
         """A pop goes on for ``stay`` seconds when the last caller's time is over."""
-        self.line, self.source, self.debts, self.backs, self.bell = line, source, debts, backs, bell
-        self._clock, self._stay = clock, stay
+        super().__init__(line, source, debts, backs, clock)
+        self.bell, self._stay = bell, stay
         self._sets_aside = source.sets_aside
         #: The connection, from the step that makes it until it is given up.
         self.connection: Any = None
@@ -92,21 +72,12 @@ class Taking:
         self.blocked: Block | None = None
         #: The number of the last one.
         self.number = 0
-        #: Why nothing can be taken just now.
-        self.trouble: RedisConnectionError | None = None
-        # Whether Redis has answered then, and refused for a while. A new connection to it shows nothing.
-        self._refuses = False
-        #: Redis has carried something out since the driver has looked here last.
-        self.has_answered = False
         # Whether the source has a look, as far as is known.
         self._looks = True
         # When the last reply came that left nothing.
         self._emptied = -math.inf
         # The shortest time that a reply took on this connection.
         self._round_trip = 0.0
-        self._pauses = Pauses(_FIRST_PAUSE, LONGEST_PAUSE)
-        # Whether Redis has answered nothing since the last pause.
-        self._paused = False
         self._when_full = Pauses(_FIRST_WHEN_FULL, _LONGEST_WHEN_FULL)
         # Whether it has paused for that since values came last.
         self._has_rested = False
@@ -151,7 +122,6 @@ class Taking:
         yield Do.GIVE_WAY
 
     def _give(self, values: list[Taken]) -> None:
-        """Hands out values. Those that nobody waits for go back."""
         if self.bell.qsize():
             self.admit()
         self.line.took(values)
@@ -348,15 +318,7 @@ class Taking:
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
-    def _answered(self) -> None:
-        """Redis has carried something out."""
-        self.has_answered, self.trouble = True, None
-        if self._paused:
-            self._paused = False
-            self._pauses.reset()
-
     def _drop(self) -> None:
-        """Gives the connection up, so that nobody uses it any more."""
         if self.connection is not None:
             self.retired.append(self.connection)
             self.connection = None

@@ -23,25 +23,22 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable
-from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import attrs
 
-from redisson_dq.errors import RedisConnectionError, RedissonDQError
-from redisson_dq.scheduling.pauses import Pauses
 from redisson_dq.waits.debts import Debts
 from redisson_dq.waits.line import Line
-from redisson_dq.waits.taking import Backs
+from redisson_dq.waits.steps import Backs, Bell, Do, Pause, StepFailed, StepRefused, Steps, WaitStep
+from redisson_dq.waits.troubles import Troubles
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
 
-__all__ = ["LATE", "Calling", "Commands", "Refusal", "State", "WatchedSource"]
+__all__ = ["LATE", "Commands", "State", "WatchedSource"]
 
 #: After this many seconds without a reply, others may take for the same callers.
 LATE: Final = 0.5
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0
 
 
 class State(enum.Enum):
@@ -53,15 +50,6 @@ class State(enum.Enum):
     ASKED = "its commands are under way"
     WATCHED = "nothing is ready, and Redis reports the next change"
     BUSY = "the clerk works for it, or it pauses, and calls the lookout when that is over"
-
-
-@attrs.frozen
-class Refusal:
-    """A request that Redis has refused, or None where it refused only the watch. One that ``passes`` ends by itself."""
-
-    request: Request[list[Taken]] | None
-    error: Exception
-    passes: bool
 
 
 @attrs.define
@@ -82,27 +70,17 @@ class Commands:
     taken: list[Taken] = attrs.field(factory=list)
     #: The reply that comes with the watch: how many values are left.
     length: Any = None
-    refusal: Refusal | None = None
+    #: Redis has refused the request, or only the watch.
+    refusal: StepRefused | None = None
     #: Whether the server did not know the script of the request.
     is_again: bool = False
 
 
-class Calling(Protocol):
-    """Those that work for the sources of a client."""
-
-    def call(self, source: Any, /) -> None:
-        """Lets the lookout come to it in its next round."""
-
-    def later(self, work: Callable[[], Any], after: float = 0.0) -> None:
-        """Does something outside the lookouts: at once, or ``after`` seconds where it asks no node for anything."""
-
-
-class WatchedSource:
+class WatchedSource(Troubles):
     """Decides for one source. The mutex of the line guards it."""
 
-    def __init__(self, source: Source, line: Line, debts: Debts, backs: Backs, lookouts: Calling) -> None:
-        self.source, self.line, self.debts, self.backs = source, line, debts, backs
-        self.lookouts = lookouts
+    def __init__(self, line: Line, source: Source, debts: Debts, backs: Backs, clock: Callable[[], float]) -> None:
+        super().__init__(line, source, debts, backs, clock)
         self.state = State.RESTING
         #: Those that are under way.
         self.commands = Commands()
@@ -112,33 +90,28 @@ class WatchedSource:
         self.is_key_watched = False
         #: Whether a pump of its own has taken its place, for good. That one asks, and pays what is owed.
         self.is_replaced = False
-        #: Why nothing can be taken just now.
-        self.trouble: RedisConnectionError | None = None
         # Whether a caller's time was over since the commands were sent.
         self._is_stale = False
-        self._is_pausing = False
-        self._pauses = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
+        # What the clerk does for it, and the step of that which is under way.
+        self._steps: Steps | None = None
+        self.step: WaitStep | None = None
 
     # -- what a subclass does ----------------------------------------------------------------------------------------
 
-    def put_back(self) -> Any:
-        """The clerk's: puts values back, then calls :meth:`came_back`."""
+    def call(self) -> None:
+        """Lets the lookout come to it in its next round."""
         raise NotImplementedError
 
-    def diagnose(self, refusal: Refusal) -> Any:
-        """The clerk's: finds out why Redis has refused, then calls :meth:`went_away` or what else it was."""
+    def carry_out(self, step: WaitStep) -> None:
+        """Leaves a step to the clerk, who then calls :meth:`go_on`."""
         raise NotImplementedError
 
-    def go_on(self) -> Any:
-        """The clerk's: a pause is over. Calls :meth:`pause_is_over`."""
+    def end_pause(self, step: WaitStep) -> None:
+        """Ends a pause before its time."""
         raise NotImplementedError
 
     def give_up(self) -> None:
         """Lets pumps of their own take the place of all sources of the line."""
-        raise NotImplementedError
-
-    def spaced(self, seconds: float, reason: RedisConnectionError) -> float:
-        """A pause of ``seconds``, or longer where others are refused too, for the same reason."""
         raise NotImplementedError
 
     def rests(self) -> None:
@@ -169,8 +142,8 @@ class WatchedSource:
         if self.debts or self.backs.are_left:
             self._call_from(State.RESTING)
         self._call_from(State.YIELDED, State.WATCHED)
-        if self._is_pausing:
-            self.lookouts.later(self.go_on)
+        if isinstance(self.step, (Bell, Pause)):
+            self.end_pause(self.step)
 
     def answer_expired(self) -> None:
         """Answers the callers whose time is over, as far as no command has to be sent before."""
@@ -199,16 +172,6 @@ class WatchedSource:
         self.left, self.is_key_watched = None, False
         self._call_from(State.YIELDED, State.WATCHED)
 
-    def suffer(self, reason: RedissonDQError) -> None:
-        """Redis cannot be reached, or refuses everything."""
-        if not isinstance(reason, RedisConnectionError):
-            self.line.fail(reason)
-            return
-        self.trouble = reason
-        if reason.maybe_done:
-            self.line.doubt()
-        self.line.answer_expired(reason)
-
     def lose(self) -> None:
         """The connection is lost: Redis does not watch, and the replies to its commands will not come."""
         commands, self.commands = self.commands, Commands()
@@ -218,7 +181,7 @@ class WatchedSource:
         # The connection may have broken after the reply that held them.
         self.put_away(self.line.give(commands.taken))
         self.line.broke()
-        self.left, self.is_key_watched = None, False
+        self._drop()
         # A lookout whose connections broke forgets its calls.
         self._call_from(State.CALLED, State.YIELDED, State.ASKED, State.WATCHED)
         self._leave_debts()
@@ -234,14 +197,14 @@ class WatchedSource:
         backs.surplus = line.give(backs.surplus)
         owes = self.debts.admit() and not self.is_replaced
         if backs.are_left or (line.closed and owes and self.debts.has_request):
-            self.state = State.BUSY
-            self.lookouts.later(self.put_back)
+            self._work(self._put_back() if backs.are_left else self._repeat())
             return False
         if not (line.closed or self.is_replaced) and (owes or line.waiting):
             return True
         self.state = State.RESTING
         self.rests()
-        self._is_well()
+        self.trouble = None
+        self._pauses.reset()
         return False
 
     def yields(self) -> None:
@@ -257,6 +220,7 @@ class WatchedSource:
             self.debts.paid(request)
         # Where more is left than is taken now, the next round comes anyway.
         watches = request is None or (not self.is_key_watched and (self.left or 0) <= share)
+        self.chose = now
         self.commands = Commands(request, owed is not None, share, now, watches)
         self.state, self._is_stale = State.ASKED, False
 
@@ -282,18 +246,16 @@ class WatchedSource:
             if commands.is_repeated and commands.refusal.passes and request is not None:
                 # It may have taken values before, and this refusal does not show that.
                 self.debts.owe_first(request)
-            self.line.broke()
-            self.state = State.BUSY
-            self.lookouts.later(partial(self.diagnose, commands.refusal))
+            self._work(self._failed(commands.refusal))
         else:
             if commands.is_again and request is not None:
                 self.debts.owe_first(request)
-            self._answered(commands)
+            self._goes_on(commands)
         self._leave_debts()
         return taken
 
-    def _answered(self, commands: Commands) -> None:
-        self._is_well()
+    def _goes_on(self, commands: Commands) -> None:
+        self._answered()
         watches = commands.watches and isinstance(commands.length, int)
         if watches:
             left: int | None = commands.length
@@ -312,42 +274,32 @@ class WatchedSource:
         else:
             self._call()
 
-    # -- the outcome of the clerk's work -----------------------------------------------------------------------------
+    # -- what the clerk does -----------------------------------------------------------------------------------------
 
-    def came_back(self, *, is_done: bool) -> None:
-        """Values are back, or Redis did not take them."""
-        if is_done:
-            self._is_well()
+    def _work(self, steps: Steps) -> None:
+        """The clerk carries out these steps. Then the lookout comes to it again."""
+        self.state, self._steps = State.BUSY, steps
+        self.go_on(None, None)
+
+    def go_on(self, step: WaitStep | None, outcome: Any) -> None:
+        """The outcome of a step, which may be StepFailed. Does nothing where the step was over before."""
+        if step is not self.step or self._steps is None:
+            return
+        try:
+            while True:
+                throws = isinstance(outcome, StepFailed)
+                self.step = self._steps.throw(outcome) if throws else self._steps.send(outcome)
+                if self.step is not Do.DISCONNECT:
+                    break
+                outcome = None
+        except StopIteration:
+            self.step = self._steps = None
             self._call()
+        except StepFailed as error:
+            self.step = None
+            self._work(self._failed(error))
         else:
-            self._pause()
-
-    def went_away(self, reason: RedisConnectionError) -> None:
-        """Redis is away, or refuses for a while. The key may live on another node now, which does not watch it."""
-        self.suffer(reason)
-        self.left, self.is_key_watched = None, False
-        self._pause(reason)
-
-    def was_refused(self, reason: RedissonDQError) -> None:
-        """Redis refuses for good. A request may be owed, for which nobody waits any more."""
-        self.line.fail(reason)
-        self._pause()
-
-    def was_denied(self) -> None:
-        """The user has no right to watch, or to take without blocking."""
-        self.state = State.CALLED
-        self.give_up()
-        self._call()
-
-    def was_sound(self) -> None:
-        """Nothing is wrong."""
-        self._call()
-
-    def pause_is_over(self) -> None:
-        """A pause is over. The close ends it before its time."""
-        if self._is_pausing:
-            self._is_pausing = False
-            self._call()
+            self.carry_out(self.step)
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
@@ -357,19 +309,11 @@ class WatchedSource:
 
     def _call(self) -> None:
         self.state = State.CALLED
-        self.lookouts.call(self)
+        self.call()
 
-    def _pause(self, reason: RedisConnectionError | None = None) -> None:
-        self.state, self._is_pausing = State.BUSY, True
-        seconds = self.backs.pause_of(self._pauses.next())
-        if reason is not None and not self.line.closed:
-            seconds = self.spaced(seconds, reason)
-        self.lookouts.later(self.go_on, seconds)
-
-    def _is_well(self) -> None:
-        """Redis has carried out a command, or nobody waits for one."""
-        self.trouble = None
-        self._pauses.reset()
+    def _drop(self) -> None:
+        """Its key may live on another node now, which does not watch it."""
+        self.left, self.is_key_watched = None, False
 
     def _leave_debts(self) -> None:
         """Wakes the pump that has taken its place, where a request that was under way here has to be sent again."""

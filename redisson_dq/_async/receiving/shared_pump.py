@@ -16,17 +16,19 @@ from redis.exceptions import NoScriptError, ResponseError
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.connecting.explaining import end_of_wait
 from redisson_dq._async.receiving.put_backs import PutBacks
+from redisson_dq._concurrency import AsyncCancelled, AsyncWork
 from redisson_dq._redis import is_denied, is_out_of_memory, is_passing, passes, refusal_of, translate
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.waits.debts import Debts
 from redisson_dq.waits.line import Line
 from redisson_dq.waits.rotation import Rotation, Stock, needs_sizes, share_out
-from redisson_dq.waits.watched import LATE, Calling, Refusal, State, WatchedSource
+from redisson_dq.waits.steps import Bell, Diagnose, Do, Pause, StepFailed, StepRefused, WaitStep
+from redisson_dq.waits.watched import LATE, State, WatchedSource
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
 
-__all__ = ["HangsUp", "SharedPump", "SharedSources"]
+__all__ = ["Calling", "HangsUp", "SharedPump", "SharedSources"]
 
 logger = logging.getLogger("redisson_dq")
 
@@ -39,6 +41,16 @@ class HangsUp(Protocol):
 
     async def hang_up(self) -> None:
         """Cuts its connections."""
+
+
+class Calling(Protocol):
+    """Those that work for the sources of a client."""
+
+    def call(self, pump: SharedPump, /) -> None:
+        """Lets the lookout of its node come to it."""
+
+    def later(self, work: AsyncWork, after: float = 0.0) -> None:
+        """Does something outside the lookouts: at once, or ``after`` seconds where it asks no node for anything."""
 
 
 class SharedPump(WatchedSource):
@@ -55,9 +67,9 @@ class SharedPump(WatchedSource):
     ) -> None:
         """``give_up`` lets pumps of their own take the place of shared ones, as Redis refuses to report changes."""
         self._backs = PutBacks(connections, source, sources.line, self.put_away)
-        super().__init__(source, sources.line, debts, self._backs, calling)
+        super().__init__(sources.line, source, debts, self._backs, connections.clock.monotonic)
         self._connections = connections
-        self.sources = sources
+        self.sources, self.lookouts = sources, calling
         #: The lookout of the node that the key lives on, once that is known.
         self.lookout: HangsUp | None = None
         self._comes = False
@@ -130,7 +142,6 @@ class SharedPump(WatchedSource):
         """
         if self.lookout is not lookout:
             return
-        self.lookout = None
         self.lose()
 
     @property
@@ -154,9 +165,11 @@ class SharedPump(WatchedSource):
                 commands.taken = await self._taken(request, reply)
             except (ResponseError, RedissonDQError) as error:
                 does_pass = is_passing(error) if isinstance(error, ResponseError) else passes(error)
-                commands.refusal = Refusal(request, error, does_pass)
+                commands.refusal = StepRefused(error, passes=does_pass)
         if isinstance(length, ResponseError) and not (commands.taken or commands.refusal):
-            commands.refusal = Refusal(request, length, is_passing(length))
+            commands.refusal = StepRefused(length, passes=is_passing(length))
+        if commands.refusal is not None:
+            commands.refusal.request = request
         after = self.source.after(commands.taken, self._backs.answered)
         if after is not None:
             await self._backs.follow(after)
@@ -169,14 +182,14 @@ class SharedPump(WatchedSource):
         return self._connections.parsed(request, reply)
 
     def tell_answered(self) -> None:
-        """Redis has answered. Not under the mutex: it is reported to observers."""
-        if self.state is not State.BUSY:
+        """Reports that Redis has answered. Not under the mutex: observers hear of it."""
+        if self.has_answered:
+            self.has_answered = False
             self._connections.outage.ended(self._part)
             self._connections.tries.succeeded(self._part)
 
-    def spaced(self, seconds: float, reason: RedisConnectionError) -> float:
-        resume = partial(self.lookouts.later, self.go_on)
-        return self._connections.tries.refused(self._part, refusal_of(reason), seconds, resume, _COMMANDS_OF_A_TRY)
+    def call(self) -> None:
+        self.lookouts.call(self)
 
     def rests(self) -> None:
         if self.trouble is not None:
@@ -186,70 +199,76 @@ class SharedPump(WatchedSource):
             # Somebody came who still found it called.
             self.sources.wake()
 
+    def _drop(self) -> None:
+        super()._drop()
+        self.lookout = None
+
     # -- for the clerk -----------------------------------------------------------------------------------------------
 
-    async def put_back(self) -> None:
-        """Puts values back. Once it is closed, also sends a request with a lost reply again, so that they go back."""
-        is_done = True
-        if self._backs.are_left:
-            is_done = await self._backs.send()
-        elif self.line.closed and self.debts.has_request and not self.is_replaced:
-            taken = await self._backs.repeat(self.debts)
-            is_done = taken is not None
-            with self.line.mutex:
-                self._backs.add(self.line.give(taken or []))
-        if is_done:
-            self._connections.outage.ended(self._part)
-        with self.line.mutex:
-            self.came_back(is_done=is_done)
+    def carry_out(self, step: WaitStep) -> None:
+        if isinstance(step, Bell):
+            self.lookouts.later(partial(self._over, step), step.seconds)
+        elif isinstance(step, Pause):
+            self.lookouts.later(partial(self._pause, step))
+        else:
+            self.lookouts.later(partial(self._do, step))
 
-    async def diagnose(self, refusal: Refusal) -> None:
-        """Finds out why Redis has refused."""
-        if await self._may_block(refusal):
-            with self.line.mutex:
-                self.was_denied()
-            return
-        tried = self._connections.clock.monotonic()
-        reason = await self._cause(refusal)
-        if isinstance(reason, RedisConnectionError):
-            logger.debug("queue %r: waiting again: %s", self.source.key, reason)
-            self._connections.outage.began(self._part, reason, tried)
-            await self._connections.refresh()
+    def end_pause(self, step: WaitStep) -> None:
+        self.lookouts.later(partial(self._over, step))
+
+    async def _over(self, step: WaitStep, outcome: Any = None) -> None:
+        if isinstance(step, Pause):
+            self._connections.tries.begins(self._part)
         with self.line.mutex:
-            if reason is None:
-                self.was_sound()
-            elif isinstance(reason, RedisConnectionError):
-                self.lookout = None
-                self.went_away(reason)
+            self.go_on(step, outcome)
+        self.tell_answered()
+
+    async def _do(self, step: WaitStep) -> None:
+        try:
+            if isinstance(step, Diagnose):
+                outcome: Any = await self._diagnose(step)
             else:
-                self.was_refused(reason)
+                outcome = await (self._backs.send() if step is Do.PUT_BACK else self._backs.repeat(self.debts))
+        except (Exception, AsyncCancelled) as error:
+            outcome = StepFailed(error)
+        await self._over(step, outcome)
 
-    async def _may_block(self, refusal: Refusal) -> bool:
+    async def _pause(self, pause: Pause) -> None:
+        """Begins a pause. It is longer where others are refused too, for the same reason."""
+        over, outage, tries = partial(self._over, pause), self._connections.outage, self._connections.tries
+        resume = partial(self.lookouts.later, over)
+        seconds = tries.refused(self._part, refusal_of(pause.reason), pause.seconds, resume, _COMMANDS_OF_A_TRY)
+        outage.began(self._part, pause.reason, self.chose)
+        logger.debug("queue %r: waiting again in %.2f s: %s", self.source.key, seconds, pause.reason)
+        await self._connections.refresh()
+        self.lookouts.later(over, 0.0 if self.line.closed else seconds)
+
+    async def _diagnose(self, step: Diagnose) -> tuple[RedissonDQError | None, bool]:
+        error = step.error
+        if await self._may_block(step):
+            with self.line.mutex:
+                self.give_up()
+            return None, False
+        try:
+            if self.line.count == 0 and isinstance(error, ResponseError):
+                reason: RedissonDQError | None = translate(error, f"queue {self.source.key!r}")
+            else:
+                reason = await end_of_wait(self._connections, self.source, error, step.request)
+        except RedissonDQError as failure:
+            reason = failure
+        return reason, True
+
+    async def _may_block(self, step: Diagnose) -> bool:
         """Whether the user lacks rights that a pump of its own would not need, as it takes by a blocking command."""
-        error, request = refusal.error, refusal.request
         # A script is sent after that command too. Where nobody waits, the refusal of another source is enough.
-        if (request is not None and request.script) or not self.line.count:
+        if (step.request is not None and step.request.script) or not self.line.count:
             return False
-        if not (isinstance(error, ResponseError) and is_denied(error)):
+        if not (isinstance(step.error, ResponseError) and is_denied(step.error)):
             return False
         try:
             return await self._connections.may_send(self.source.key, self.source.words(LATE))
         except RedissonDQError:
             return False
-
-    async def _cause(self, refusal: Refusal) -> RedissonDQError | None:
-        error = refusal.error
-        try:
-            if self.line.count == 0 and isinstance(error, ResponseError):
-                return translate(error, f"queue {self.source.key!r}")
-            return await end_of_wait(self._connections, self.source, error, refusal.request)
-        except RedissonDQError as failure:
-            return failure
-
-    async def go_on(self) -> None:
-        self._connections.tries.begins(self._part)
-        with self.line.mutex:
-            self.pause_is_over()
 
     def give_up(self) -> None:
         self._give_up()

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from redisson_dq.waits.debts import Debts
 from redisson_dq.waits.line import Farewell, Lifeline, Waiter
+from redisson_dq.waits.steps import Do
 from redisson_dq.waits.watched import State, WatchedSource
 
 FIRST, SECOND = (cast("Any", SimpleNamespace(name=name, repeatable=True)) for name in "ab")
@@ -45,9 +46,14 @@ class Alone(WatchedSource):
     def __init__(self) -> None:
         backs: Any = SimpleNamespace(surplus=[], are_left=False)
         self.works: list[Any] = []
-        calling: Any = SimpleNamespace(call=lambda source: None, later=lambda work, after=0.0: self.works.append(work))
         source: Any = SimpleNamespace(key="orders")
-        super().__init__(source, cast("Any", NobodyHere()), Debts(), backs, calling)
+        super().__init__(cast("Any", NobodyHere()), source, Debts(), backs, lambda: 0.0)
+
+    def call(self) -> None:
+        """Nobody asks."""
+
+    def carry_out(self, step: Any) -> None:
+        self.works.append(step)
 
     def rests(self) -> None:
         """Nobody comes."""
@@ -139,4 +145,4 @@ def test_the_pump_of_before_pays_nothing_and_leaves_what_it_had_under_way() -> N
     assert (source.state, source.works) == (State.RESTING, [])
     source.backs.are_left = True  # type: ignore[misc]
     assert not source.wants()
-    assert (source.state, source.works) == (State.BUSY, [source.put_back])
+    assert (source.state, source.works) == (State.BUSY, [Do.PUT_BACK])
