@@ -387,7 +387,7 @@ MUTATIONS = [
     ),
     Mutation(
         "receiving: values are lost when something fails before they are handed out",
-        "redisson_dq/waits/taking.py",
+        "redisson_dq/waits/engine.py",
         "        finally:\n            self._give(values)",
         "        finally:\n            pass",
         "tests/integration/waits/test_waits_go_on.py::test_a_value_that_is_handed_out_while_something_fails_is_handed_out_once",
@@ -445,7 +445,7 @@ MUTATIONS = [
     ),
     Mutation(
         "receiving: a full server's pause proves that nothing is there",
-        "redisson_dq/waits/taking.py",
+        "redisson_dq/waits/asking.py",
         "before the next one.\n        self.line.broke()",
         "before the next one.",
         "tests/unit/waits/test_wait_engine.py::"

@@ -13,7 +13,7 @@ Three promises:
 * **Each reply is read before the next command is sent.** Any failure gives the connection up
   (:meth:`Troubles._failed`).
 * **Each value is given, on its way back, or owed.** What is in hand when something fails is handed out first
-  (``taking.py``). ``debts`` outlive the connection, and are sent again before anything else.
+  (:class:`_Saved`). ``debts`` outlive the connection, and are sent again before anything else.
 * **A pumper that leaves while there is work wakes another one.** Callers ring the bell without the mutex, and check
   after that whether somebody pumps. So a pumper that leaves is at rest first, and hears its bell once more.
 """
@@ -21,27 +21,31 @@ Three promises:
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Generator
 from typing import Any, Final
 
 from redisson_dq.errors import RedisConnectionError
+from redisson_dq.waits.asking import Asking
 from redisson_dq.waits.debts import Debts
-from redisson_dq.waits.line import WAKE, Entrance, Line, Waiter
-from redisson_dq.waits.steps import Backs, Bell, Block, Do, StepFailed, Steps, WaitStep
-from redisson_dq.waits.taking import Taking
+from redisson_dq.waits.line import SOON, WAKE, Entrance, Line, Waiter
+from redisson_dq.waits.steps import Backs, Bell, Block, Do, Follow, StepFailed, StepRefused, Steps, WaitStep
 from redisson_dq.wire.blocking import Source
+from redisson_dq.wire.taken import Taken
 
 __all__ = ["LINGER", "WaitEngine"]
 
 logger = logging.getLogger("redisson_dq")
 
+# The server ends a pop this much before the caller's time is over. So the pop has ended when the caller checks.
+_HEAD_START: Final = 0.0015
 # For how many seconds the pumper and its connection stay when nobody waits, so that a take() in a loop finds them.
 LINGER: Final = 10.0
 # A pop that was blocked for this many seconds has found nothing, or Redis does not respond.
 _LONG: Final = 0.03
 
 
-class WaitEngine(Taking):
+class WaitEngine(Asking):
     """Decides what the pumper does. The mutex of the line guards everything here."""
 
     def __init__(
@@ -58,10 +62,11 @@ class WaitEngine(Taking):
         stay: float = 0.0,
     ) -> None:
         """``start`` starts a background task that runs the engine. ``unblock`` lets others end the blocking command
-        that :meth:`to_end` gives. ``stay`` is as for :class:`Taking`.
+        that :meth:`to_end` gives. A pop goes on for
+        ``stay`` seconds when the last caller's time is over.
         """
-        super().__init__(line, source, debts, backs, bell, clock, stay)
-        self.start, self.unblock = start, unblock
+        super().__init__(line, source, debts, backs, bell, clock)
+        self.start, self.unblock, self._stay = start, unblock, stay
         self.is_running = False
         #: Whether the pumper waits for its bell, and has nothing to do as far as is known.
         self.is_idle = False
@@ -114,6 +119,132 @@ class WaitEngine(Taking):
             except Exception as error:
                 yield from self._failed(error)
             has_lingered = False
+
+    def _take(self, *, owes: bool) -> Steps:
+        """Takes once for all callers that wait: what is ready, or what comes while somebody waits.
+
+        ``owes``: a debt is left.
+        """
+        values: list[Taken] = []
+        failure: Exception | None = None
+        try:
+            if self._looks or owes:
+                values = yield from self._look()
+                if not values and not self._may_block(is_unsure=self.trouble is not None):
+                    return
+            if not values:
+                values = yield from self._block()
+        except _Saved as error:
+            values, failure = error.values, error.error
+        if not values:
+            return
+        if self._has_rested:
+            self._has_rested = False
+            self._when_full.reset()
+        self._emptied = self._clock() if values[-1].left == 0 else -math.inf
+        try:
+            after = self.source.after(values, self.backs.answered)
+            if after is not None:
+                yield Follow(after)
+        finally:
+            self._give(values)
+        self.has_answered = True
+        if self._paused or self.trouble is not None:
+            self._answered()
+        if failure is not None:
+            logger.debug("queue %r: a wait broke behind values: %r", self.source.key, failure)
+            self.line.broke()
+            self._drop()
+            yield Do.DISCONNECT
+        # The callers that were given values may be back in line already.
+        yield Do.GIVE_WAY
+
+    def _block(self) -> Generator[WaitStep, Any, list[Taken]]:
+        """Waits in Redis. Returns the values that came, without any where others have to go first.
+
+        Redis does not report that a command has begun to block. So after a trouble a command comes first that does not
+        block.
+        """
+        line, debts, source = self.line, self.debts, self.source
+        is_unsure = self.trouble is not None
+        while True:
+            block = self._begins(hurries=is_unsure)
+            values: list[Taken] = []
+            reply: Any = None
+            refusal: StepRefused | None = None
+            try:
+                reply = yield block
+            except StepRefused as error:
+                refusal = error
+            finally:
+                self.blocked = None
+            took = self._clock() - block.began
+            self.is_full = self.is_full and refusal is not None
+            if block.behind is not None:
+                values = yield from self._read_behind(block.behind)
+            elif reply is not None:
+                values = source.taken(reply)
+            is_aside = reply is not None and not values
+            # A value that is set aside is found by the next look.
+            debts.look = self._sets_aside and not values and (is_aside or refusal is not None)
+            try:
+                if block.is_pinged:
+                    yield Do.READ
+                if refusal is not None and not values:
+                    if not (refusal.is_full and self._sets_aside):
+                        raise refusal
+                    yield from self._rest(refusal)
+                    return []
+                if reply is not None:
+                    self._round_trip = min(self._round_trip, took)
+                if values:
+                    if line.wanted > len(values) or self.bell.qsize():
+                        values = values + (yield from self._more(values, took))
+                    return values
+            except Exception as error:
+                if not values:
+                    raise
+                raise _Saved(values, error) from error
+            was_well = self.trouble is None
+            self._answered()
+            if is_aside:
+                return (yield from self._look())
+            if was_well:
+                return []
+            # The command that did not block was allowed. So the next one may block.
+            is_unsure = False
+            if not self._may_block(is_unsure=False):
+                return []
+
+    def _begins(self, *, hurries: bool) -> Block:
+        """The blocking command that is about to be sent, and the debt when its reply is lost."""
+        now, anyone = self._clock(), self.line.anyone
+        # For how many seconds it may block; infinity without an end.
+        span = self.line.patience(now) - _HEAD_START + (self._stay if anyone else 0.0)
+        # A caller whose time is over, and whose command has failed, has one that does not block.
+        blocks = not hurries and span > SOON and anyone
+        behind = self.source.behind() if blocks and self._sets_aside else None
+        block = Block(now, span if blocks else 0.0, behind)
+        self.line.asked()
+        self.number += 1
+        if blocks:
+            self.blocked = block
+        if behind is not None:
+            self.debts.owe(behind)
+        elif self._sets_aside:
+            self.debts.look = True
+        return block
+
+    def _give(self, values: list[Taken]) -> None:
+        if self.bell.qsize():
+            self.admit()
+        self.line.took(values)
+        if left := self.line.give(values):
+            self.backs.add(left)
+        if self.bell is not self.line.inbox:
+            self._served()
+
+    # -- beside the takes --------------------------------------------------------------------------------------------
 
     def _idle(self) -> Generator[WaitStep, Any, bool]:
         """Waits for the bell. Returns whether it rang."""
@@ -202,3 +333,11 @@ class WaitEngine(Taking):
     def is_busy(self) -> bool:
         """Whether somebody pumps and has something to do."""
         return self.is_running and not self.is_idle
+
+
+class _Saved(Exception):
+    """Something failed after values had come."""
+
+    def __init__(self, values: list[Taken], error: Exception) -> None:
+        super().__init__()
+        self.values, self.error = values, error

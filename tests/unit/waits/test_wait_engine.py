@@ -18,8 +18,8 @@ from redisson_dq._sync.receiving import pump as pumps
 from redisson_dq._sync.receiving.put_backs import PutBacks
 from redisson_dq.errors import RedisConnectionError, WrongTypeError
 from redisson_dq.scheduling.clock import SYSTEM
+from redisson_dq.waits import asking, troubles
 from redisson_dq.waits import engine as shipped
-from redisson_dq.waits import taking, troubles
 from redisson_dq.waits.debts import Debts
 from redisson_dq.waits.line import WAKE, Line, Waiter
 from redisson_dq.waits.steps import Ask, Bell, Block, Diagnose, Do, Pause, StepFailed, StepRefused
@@ -116,7 +116,7 @@ _HARMLESS = {"a blocked command ends for somebody who waits"}
 
 def broken(old: str, new: str) -> Any:
     """The engine's module with one line of it, or of the modules that it is made of, replaced."""
-    texts = {module.__name__: inspect.getsource(module) for module in (troubles, taking, shipped)}
+    texts = {module.__name__: inspect.getsource(module) for module in (troubles, asking, shipped)}
     assert sum(text.count(old) for text in texts.values()) == 1, old
     with pytest.MonkeyPatch.context() as patch:
         for name, text in texts.items():

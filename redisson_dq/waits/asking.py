@@ -1,7 +1,6 @@
-"""One take of the engine of a wait: what is ready, or what comes while somebody waits. Straight code without I/O.
+"""The commands of a take beside the blocking one: looks, requests that are owed, and more of what is ready.
 
-A take is a generator like the whole engine (``engine.py``), and a part of it. It looks, blocks, reads, and hands out.
-Where nothing came it ends without values, and the pumper chooses its next work.
+They are generators like the whole engine (``engine.py``), and parts of it.
 """
 
 from __future__ import annotations
@@ -14,14 +13,12 @@ from typing import Any, Final
 
 from redisson_dq.scheduling.pauses import Pauses
 from redisson_dq.waits.debts import Debts
-from redisson_dq.waits.line import SOON, WAKE, Entrance, Line
+from redisson_dq.waits.line import WAKE, Entrance, Line
 from redisson_dq.waits.steps import (
     Ask,
     Backs,
     Behind,
     Block,
-    Do,
-    Follow,
     Pause,
     StepFailed,
     StepRefused,
@@ -33,12 +30,10 @@ from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
 
-__all__ = ["Taking"]
+__all__ = ["Asking"]
 
 logger = logging.getLogger("redisson_dq")
 
-# The server ends a pop this much before the caller's time is over. So the pop has ended when the caller checks.
-_HEAD_START: Final = 0.0015
 # The pumper does not look again within this many seconds of a reply that left nothing.
 _EMPTY: Final = 0.005
 # A pop that took at most this much longer than a round trip did not wait. There was a value, and there may be more.
@@ -47,7 +42,7 @@ _AT_ONCE: Final = 0.001
 _FIRST_WHEN_FULL, _LONGEST_WHEN_FULL = 0.05, 1.0
 
 
-class Taking(Troubles):
+class Asking(Troubles):
     """Takes from one source for the callers of one line. The mutex of the line guards everything here."""
 
     def __init__(
@@ -58,11 +53,9 @@ class Taking(Troubles):
         backs: Backs,
         bell: Entrance,
         clock: Callable[[], float],
-        stay: float = 0.0,
     ) -> None:
-        """A pop goes on for ``stay`` seconds when the last caller's time is over."""
         super().__init__(line, source, debts, backs, clock)
-        self.bell, self._stay = bell, stay
+        self.bell = bell
         self._sets_aside = source.sets_aside
         #: The connection, from the step that makes it until it is given up.
         self.connection: Any = None
@@ -83,57 +76,6 @@ class Taking(Troubles):
         self._has_rested = False
         #: Whether Redis had no memory for the last command that would have blocked.
         self.is_full = False
-
-    def _take(self, *, owes: bool) -> Steps:
-        """Takes once for all callers that wait: what is ready, or what comes while somebody waits.
-
-        ``owes``: a debt is left.
-        """
-        values: list[Taken] = []
-        failure: Exception | None = None
-        try:
-            if self._looks or owes:
-                values = yield from self._look()
-                if not values and not self._may_block(is_unsure=self.trouble is not None):
-                    return
-            if not values:
-                values = yield from self._block()
-        except _Saved as error:
-            values, failure = error.values, error.error
-        if not values:
-            return
-        if self._has_rested:
-            self._has_rested = False
-            self._when_full.reset()
-        self._emptied = self._clock() if values[-1].left == 0 else -math.inf
-        try:
-            after = self.source.after(values, self.backs.answered)
-            if after is not None:
-                yield Follow(after)
-        finally:
-            self._give(values)
-        self._answered()
-        if failure is not None:
-            logger.debug("queue %r: a wait broke behind values: %r", self.source.key, failure)
-            self.line.broke()
-            self._drop()
-            yield Do.DISCONNECT
-        # The callers that were given values may be back in line already.
-        yield Do.GIVE_WAY
-
-    def _give(self, values: list[Taken]) -> None:
-        if self.bell.qsize():
-            self.admit()
-        self.line.took(values)
-        if left := self.line.give(values):
-            self.backs.add(left)
-        if self.bell is not self.line.inbox:
-            self._served()
-
-    def _served(self) -> None:
-        # The reader of the inbox also waits until the waits end.
-        if self.bell is not self.line.inbox:
-            self.line.inbox.put(WAKE)
 
     def _look(self) -> Generator[WaitStep, Any, list[Taken]]:
         """Takes the values that are ready, without blocking, for all callers that wait. It also pays a debt."""
@@ -175,63 +117,6 @@ class Taking(Troubles):
         debts.paid(request)
         return values
 
-    def _block(self) -> Generator[WaitStep, Any, list[Taken]]:
-        """Waits in Redis. Returns the values that came, without any where others have to go first.
-
-        Redis does not report that a command has begun to block. So after a trouble a command comes first that does not
-        block.
-        """
-        line, debts, source = self.line, self.debts, self.source
-        is_unsure = self.trouble is not None
-        while True:
-            block = self._begins(hurries=is_unsure)
-            values: list[Taken] = []
-            reply: Any = None
-            refusal: StepRefused | None = None
-            try:
-                reply = yield block
-            except StepRefused as error:
-                refusal = error
-            finally:
-                self.blocked = None
-            took = self._clock() - block.began
-            self.is_full = self.is_full and refusal is not None
-            if block.behind is not None:
-                values = yield from self._read_behind(block.behind)
-            elif reply is not None:
-                values = source.taken(reply)
-            is_aside = reply is not None and not values
-            # A value that is set aside is found by the next look.
-            debts.look = self._sets_aside and not values and (is_aside or refusal is not None)
-            try:
-                if block.is_pinged:
-                    yield Do.READ
-                if refusal is not None and not values:
-                    if not (refusal.is_full and self._sets_aside):
-                        raise refusal
-                    yield from self._rest(refusal)
-                    return []
-                if reply is not None:
-                    self._round_trip = min(self._round_trip, took)
-                if values:
-                    if line.wanted > len(values) or self.bell.qsize():
-                        values = values + (yield from self._more(values, took))
-                    return values
-            except Exception as error:
-                if not values:
-                    raise
-                raise _Saved(values, error) from error
-            was_well = self.trouble is None
-            self._answered()
-            if is_aside:
-                return (yield from self._look())
-            if was_well:
-                return []
-            # The command that did not block was allowed. So the next one may block.
-            is_unsure = False
-            if not self._may_block(is_unsure=False):
-                return []
-
     def _may_block(self, *, is_unsure: bool) -> bool:
         """Whether a caller needs the blocking command, after another one.
 
@@ -241,25 +126,6 @@ class Taking(Troubles):
             return False
         # A replica that refuses to pop answers a look that finds nothing. So the look proves nothing.
         return (is_unsure and self._refuses) or self.line.is_unserved(self._clock())
-
-    def _begins(self, *, hurries: bool) -> Block:
-        """The blocking command that is about to be sent, and the debt when its reply is lost."""
-        now, anyone = self._clock(), self.line.anyone
-        # For how many seconds it may block; infinity without an end.
-        span = self.line.patience(now) - _HEAD_START + (self._stay if anyone else 0.0)
-        # A caller whose time is over, and whose command has failed, has one that does not block.
-        blocks = not hurries and span > SOON and anyone
-        behind = self.source.behind() if blocks and self._sets_aside else None
-        block = Block(now, span if blocks else 0.0, behind)
-        self.line.asked()
-        self.number += 1
-        if blocks:
-            self.blocked = block
-        if behind is not None:
-            self.debts.owe(behind)
-        elif self._sets_aside:
-            self.debts.look = True
-        return block
 
     def _read_behind(self, request: Request[list[Taken]]) -> Generator[WaitStep, Any, list[Taken]]:
         """The values of the request that was sent after the blocking command."""
@@ -316,17 +182,12 @@ class Taking(Troubles):
             rang = True
         return rang
 
-    # -- inside ------------------------------------------------------------------------------------------------------
+    def _served(self) -> None:
+        # The reader of the inbox also waits until the waits end.
+        if self.bell is not self.line.inbox:
+            self.line.inbox.put(WAKE)
 
     def _drop(self) -> None:
         if self.connection is not None:
             self.retired.append(self.connection)
             self.connection = None
-
-
-class _Saved(Exception):
-    """Something failed after values had come."""
-
-    def __init__(self, values: list[Taken], error: Exception) -> None:
-        super().__init__()
-        self.values, self.error = values, error
