@@ -402,7 +402,7 @@ MUTATIONS = [
     Mutation(
         "receiving: a pump finds out by itself that a look could not reach its source",
         f"{_RECEIVING}/round_robin.py",
-        "self._pumps[key].met(_of_queue(error, key, may_take=may_take))",
+        "pump.met(_of_queue(error, key, may_take=may_take))",
         "pass",
         "tests/integration/waits/test_round_robin.py::test_a_caller_whose_look_broke_off_is_told_of_the_outage",
     ),
@@ -422,7 +422,7 @@ MUTATIONS = [
     ),
     Mutation(
         "receiving: a lookout that breaks drops the commands of the next one",
-        f"{_RECEIVING}/shared_pump.py",
+        "redisson_dq/waits/watched.py",
         "if self.lookout is not lookout:",
         "if False:",
         "tests/unit/waits/test_shared_lines.py::"

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
-__all__ = ["Rotation", "Stock", "evenly", "needs_sizes", "share_out"]
+from redisson_dq.waits.line import Line
+from redisson_dq.waits.watched import State, WatchedSource
+from redisson_dq.wire.taken import Taken
+
+__all__ = ["Rotation", "SharedSources", "Stock", "evenly", "needs_sizes", "share_out"]
 
 S = TypeVar("S", bound=Hashable)
 
@@ -62,3 +66,91 @@ def share_out(wanted: int, stocks: Sequence[Stock]) -> list[int | None]:
     return [
         share if share or stock.owes or not stock.left else None for share, stock in zip(shares, stocks, strict=True)
     ]
+
+
+class SharedSources:
+    """The shared pumps of one line. Often there is only one."""
+
+    def __init__(self, line: Line) -> None:
+        self.line = line
+        self._rotation: Rotation[WatchedSource] = Rotation()
+
+    @property
+    def all(self) -> Sequence[WatchedSource]:
+        """They, in the order in which they are asked."""
+        return self._rotation.order
+
+    def add(self, pump: WatchedSource) -> None:
+        """Adds a source."""
+        pump.sources = self
+        self._rotation.add(pump)
+
+    def wake(self) -> None:
+        """Somebody may wait. All sources take part, as only some of them would give out of turn."""
+        for pump in self._rotation.order:
+            if not pump.is_replaced:
+                pump.wake()
+
+    def ask(self, called: Collection[WatchedSource], now: float) -> Sequence[WatchedSource]:
+        """Chooses the commands for those of the called ones that take their next step. Returns those that are asked."""
+        self.line.admit()
+        # One that was called twice may have been asked since.
+        here = [pump for pump in self._rotation.order if pump in called and pump.state is State.CALLED]
+        wanting = [pump for pump in here if pump.wants()]
+        if not wanting:
+            return ()
+        stocks = [Stock(pump.left, bool(pump.debts)) for pump in wanting]
+        wanted = 0 if needs_sizes(stocks) else self.line.claim(now)
+        shares = share_out(wanted, stocks)
+        self.line.unclaim(wanted - sum(share or 0 for share in shares))
+        self.line.asked()
+        asked = []
+        for pump, share in zip(wanting, shares, strict=True):
+            if share is None:
+                # Others take for all that wait.
+                pump.state = State.YIELDED
+            else:
+                pump.ask(share, now)
+                asked.append(pump)
+        if not asked:
+            # The lookout of another node takes for all that wait. Its node may hang.
+            wanting[0].lookouts.free_late(self, now)
+        return asked
+
+    def forgo_late_claims(self, now: float) -> None:
+        """Others may take for callers whose values have been asked for a while ago. A value too many goes back."""
+        for pump in self._rotation.order:
+            pump.forgo_late_claim(now)
+        self._free()
+
+    def settle(self, asked: Sequence[WatchedSource]) -> int:
+        """All replies have come that were asked for in a round: hands out the values. Returns how many came."""
+        with self.line.mutex:
+            self.line.admit()
+            answers = any(pump.is_fresh for pump in asked)
+            gave: list[WatchedSource] = []
+            values: list[Taken] = []
+            for pump in asked:
+                if taken := pump.settle():
+                    self._rotation.gave(pump)
+                    values += taken
+                    gave.append(pump)
+            count = len(values)
+            values = self.line.give(values)
+            for pump in gave if values else ():
+                pump.put_away([each for each in values if each.key in pump.source.keys])
+            # Values that are left anywhere are taken by the next round.
+            if answers and not any(pump.left for pump in self._rotation.order):
+                self.line.answer_expired()
+        return count
+
+    def free(self) -> None:
+        """A round is over that had claimed for the line: sources that have yielded may be asked."""
+        if len(self.all) > 1:
+            with self.line.mutex:
+                self._free()
+
+    def _free(self) -> None:
+        for pump in self._rotation.order:
+            if pump.state is State.YIELDED:
+                pump.wake()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any, Protocol, Union
 
 import attrs
@@ -43,6 +43,8 @@ class Backs(Protocol):
     unsure: list[PutBack]
     #: By key, the nonce of the last request that Redis has answered.
     answered: dict[str, bytes]
+    #: Puts back, later, values that could not be sent.
+    again: Callable[[list[Taken]], None]
 
     @property
     def are_left(self) -> bool: ...

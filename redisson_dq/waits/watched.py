@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import attrs
 
@@ -35,7 +35,7 @@ from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
 
-__all__ = ["LATE", "Commands", "State", "WatchedSource"]
+__all__ = ["LATE", "Calling", "Commands", "State", "WatchedSource"]
 
 #: After this many seconds without a reply, others may take for the same callers.
 LATE: Final = 0.5
@@ -61,8 +61,6 @@ class Commands:
     is_repeated: bool = False
     #: How many values are claimed for those who wait.
     share: int = 0
-    #: When they were sent.
-    at: float = 0.0
     #: Whether Redis is asked to watch the key.
     watches: bool = False
     #: Whether the reply to the request was read.
@@ -76,11 +74,47 @@ class Commands:
     is_again: bool = False
 
 
+class Calling(Protocol):
+    """The lookouts of a client, and their clerk (``_async/receiving/lookouts.py``, ``clerk.py``)."""
+
+    def call(self, source: Any, /) -> None: ...
+
+    def carry_out(self, source: Any, step: WaitStep, /) -> None: ...
+
+    def end_pause(self, source: Any, step: WaitStep, /) -> None: ...
+
+    def free_late(self, sources: Any, now: float, /) -> None: ...
+
+    def gave_up(self, source: Any, /) -> None: ...
+
+    def tell_answered(self, source: Any, /) -> None: ...
+
+
 class WatchedSource(Troubles):
     """Decides for one source. The mutex of the line guards it."""
 
-    def __init__(self, line: Line, source: Source, debts: Debts, backs: Backs, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        line: Line,
+        source: Source,
+        debts: Debts,
+        backs: Backs,
+        clock: Callable[[], float],
+        lookouts: Calling,
+        give_up: Callable[[], None],
+    ) -> None:
+        """``give_up`` lets pumps of their own take the place of all sources of the line."""
         super().__init__(line, source, debts, backs, clock)
+        self.lookouts, self.give_up = lookouts, give_up
+        backs.again = self.put_away
+        #: All sources of its line (``rotation.py``).
+        self.sources: Any = None
+        #: The lookout of the node that the key lives on, once that is known.
+        self.lookout: Any = None
+        #: Whether that has not asked for it yet.
+        self.is_new = False
+        #: The name under which it reports an outage.
+        self.part = f"wait {id(self)}"
         self.state = State.RESTING
         #: Those that are under way.
         self.commands = Commands()
@@ -96,27 +130,40 @@ class WatchedSource(Troubles):
         self._steps: Steps | None = None
         self.step: WaitStep | None = None
 
-    # -- what a subclass does ----------------------------------------------------------------------------------------
+    # -- for a receiver, like a pump ---------------------------------------------------------------------------------
 
-    def call(self) -> None:
-        """Lets the lookout come to it in its next round."""
-        raise NotImplementedError
+    def end(self) -> None:
+        """Nobody waits any more. Redis may go on watching, which costs nothing until the next change."""
 
-    def carry_out(self, step: WaitStep) -> None:
-        """Leaves a step to the clerk, who then calls :meth:`go_on`."""
-        raise NotImplementedError
+    @property
+    def asked_by(self) -> Any:
+        """The lookout that has asked for it, and has not read the replies yet."""
+        return self.lookout if self.state is State.ASKED else None
 
-    def end_pause(self, step: WaitStep) -> None:
-        """Ends a pause before its time."""
-        raise NotImplementedError
+    @property
+    def is_busy(self) -> bool:
+        """Whether a look by others may find values that come after its own. A lookout comes at any time."""
+        return True
 
-    def give_up(self) -> None:
-        """Lets pumps of their own take the place of all sources of the line."""
-        raise NotImplementedError
+    @property
+    def is_attended(self) -> bool:
+        """Whether somebody sees callers that enter the inbox of the line."""
+        return self.state is not State.RESTING
 
-    def rests(self) -> None:
-        """Nobody waits for it, and nobody tries any more."""
-        raise NotImplementedError
+    @property
+    def is_blocked(self) -> bool:
+        """Whether Redis watches for it."""
+        return self.state is State.WATCHED
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether it holds no value, and none is on its way to it."""
+        return self.state not in (State.ASKED, State.BUSY) and not self.backs.are_left and not self.debts
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether nothing is done for it, and it has no value."""
+        return self.state in (State.RESTING, State.WATCHED) and not self.backs.are_left
 
     # -- what others report ------------------------------------------------------------------------------------------
 
@@ -143,7 +190,7 @@ class WatchedSource(Troubles):
             self._call_from(State.RESTING)
         self._call_from(State.YIELDED, State.WATCHED)
         if isinstance(self.step, (Bell, Pause)):
-            self.end_pause(self.step)
+            self.lookouts.end_pause(self, self.step)
 
     def answer_expired(self) -> None:
         """Answers the callers whose time is over, as far as no command has to be sent before."""
@@ -159,21 +206,21 @@ class WatchedSource(Troubles):
             self._is_stale = True
             self._call_from(State.RESTING, State.YIELDED, State.WATCHED)
 
-    def stop(self) -> None:
-        """Another pump takes its place, and goes on with the debts. This one reads the replies that are under way."""
-        self.is_replaced = True
+    # -- for a lookout -----------------------------------------------------------------------------------------------
 
-    def is_freed(self) -> None:
-        """Its callers are not served from other sources any more."""
-        self._call_from(State.YIELDED)
+    def changes(self, lookout: object) -> None:
+        """Redis has reported a change of the key to this lookout. It does so once."""
+        if self.lookout is lookout:
+            self.left, self.is_key_watched = None, False
+            self._call_from(State.YIELDED, State.WATCHED)
 
-    def has_changed(self) -> None:
-        """Redis has reported a change of the key. It does so once."""
-        self.left, self.is_key_watched = None, False
-        self._call_from(State.YIELDED, State.WATCHED)
+    def lose_at(self, lookout: object) -> None:
+        """This lookout has lost its connections: Redis does not watch, and the replies to its commands will not come.
 
-    def lose(self) -> None:
-        """The connection is lost: Redis does not watch, and the replies to its commands will not come."""
+        Does nothing where another lookout has the source by now. Its commands may be under way there.
+        """
+        if self.lookout is not lookout:
+            return
         commands, self.commands = self.commands, Commands()
         self.line.unclaim(commands.share)
         if commands.request is not None and commands.request.repeatable and not commands.is_read:
@@ -185,6 +232,11 @@ class WatchedSource(Troubles):
         # A lookout whose connections broke forgets its calls.
         self._call_from(State.CALLED, State.YIELDED, State.ASKED, State.WATCHED)
         self._leave_debts()
+
+    @property
+    def may_have_taken(self) -> bool:
+        """Whether a command that was sent for somebody who still waits may have taken something."""
+        return self.state is State.ASKED or self.line.is_in_doubt
 
     # -- a round -----------------------------------------------------------------------------------------------------
 
@@ -202,14 +254,14 @@ class WatchedSource(Troubles):
         if not (line.closed or self.is_replaced) and (owes or line.waiting):
             return True
         self.state = State.RESTING
-        self.rests()
-        self.trouble = None
+        if self.trouble is not None:
+            self.trouble = None
+            self.lookouts.gave_up(self)
         self._pauses.reset()
+        if line.inbox.qsize() and not self.is_replaced:
+            # Somebody came who still found it called.
+            self.sources.wake()
         return False
-
-    def yields(self) -> None:
-        """Others take for all that wait."""
-        self.state = State.YIELDED
 
     def ask(self, share: int, now: float) -> None:
         """Chooses the commands to take ``share`` values."""
@@ -221,7 +273,7 @@ class WatchedSource(Troubles):
         # Where more is left than is taken now, the next round comes anyway.
         watches = request is None or (not self.is_key_watched and (self.left or 0) <= share)
         self.chose = now
-        self.commands = Commands(request, owed is not None, share, now, watches)
+        self.commands = Commands(request, owed is not None, share, watches)
         self.state, self._is_stale = State.ASKED, False
 
     @property
@@ -231,7 +283,7 @@ class WatchedSource(Troubles):
 
     def forgo_late_claim(self, now: float) -> None:
         """Drops a claim that has waited too long for its reply."""
-        if self.state is State.ASKED and now - self.commands.at >= LATE:
+        if self.state is State.ASKED and now - self.chose >= LATE:
             self.line.unclaim(self.commands.share)
             self.commands.share = 0
 
@@ -299,7 +351,15 @@ class WatchedSource(Troubles):
             self.step = None
             self._work(self._failed(error))
         else:
-            self.carry_out(self.step)
+            self.lookouts.carry_out(self, self.step)
+
+    def leave(self) -> None:
+        """No lookout comes to it: values go back, and pumps of their own take for callers. Under the mutex."""
+        self.line.admit()
+        if self.state is State.CALLED and self.wants():
+            self.give_up()
+            # Another pump takes for its callers now. Left called, this one would hold up the close.
+            self.wants()
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
@@ -309,11 +369,11 @@ class WatchedSource(Troubles):
 
     def _call(self) -> None:
         self.state = State.CALLED
-        self.call()
+        self.lookouts.call(self)
 
     def _drop(self) -> None:
         """Its key may live on another node now, which does not watch it."""
-        self.left, self.is_key_watched = None, False
+        self.lookout, self.left, self.is_key_watched = None, None, False
 
     def _leave_debts(self) -> None:
         """Wakes the pump that has taken its place, where a request that was under way here has to be sent again."""

@@ -19,7 +19,6 @@ from redisson_dq._async.connecting.explaining import reason_of
 from redisson_dq._async.connecting.tracking import Tracking, TrackingRefusedError
 from redisson_dq._async.receiving.beginning import Beginner, Begun
 from redisson_dq._async.receiving.node_link import NodeLink
-from redisson_dq._async.receiving.shared_pump import SharedPump, SharedSources
 from redisson_dq._concurrency import (
     AsyncCancelled,
     AsyncInbox,
@@ -31,6 +30,8 @@ from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.scheduling.clock import client_parts
 from redisson_dq.scheduling.pauses import Pauses
 from redisson_dq.waits.brake import Brake
+from redisson_dq.waits.rotation import SharedSources
+from redisson_dq.waits.watched import WatchedSource
 
 __all__ = ["CalledSources", "Lookout"]
 
@@ -47,7 +48,7 @@ _LAST_REPLY = 2.0
 _LAST_STEPS = 0.5
 
 #: A source that was called; the end of a pair of connections; a key that has changed, or None for all of them.
-_Event = Union[SharedPump, Tracking, "_Changed"]
+_Event = Union[WatchedSource, Tracking, "_Changed"]
 
 
 class _Changed:
@@ -64,15 +65,15 @@ class CalledSources:
     """
 
     def __init__(self) -> None:
-        self._of_key: dict[bytes, dict[SharedPump, None]] = {}
-        self._next: dict[SharedPump, None] = {}
+        self._of_key: dict[bytes, dict[WatchedSource, None]] = {}
+        self._next: dict[WatchedSource, None] = {}
 
-    def add(self, pump: SharedPump) -> None:
+    def add(self, pump: WatchedSource) -> None:
         """A source has called. It is asked in the next round."""
         self._of_key.setdefault(pump.source.key.encode(), {})[pump] = None
         self._next[pump] = None
 
-    def take_next(self) -> Collection[SharedPump]:
+    def take_next(self) -> Collection[WatchedSource]:
         """Those that are asked now, in the order of their calls."""
         taken, self._next = self._next, {}
         return taken.keys()
@@ -87,13 +88,13 @@ class CalledSources:
         """How many keys the sources have."""
         return len(self._of_key)
 
-    def of(self, key: bytes | None) -> list[SharedPump]:
+    def of(self, key: bytes | None) -> list[WatchedSource]:
         """Those of one key, or all of them."""
         if key is not None:
             return list(self._of_key.get(key, ()))
         return [pump for pumps in self._of_key.values() for pump in pumps]
 
-    def forget(self, pump: SharedPump) -> None:
+    def forget(self, pump: WatchedSource) -> None:
         """A source calls no more."""
         key = pump.source.key.encode()
         pumps = self._of_key[key]
@@ -101,7 +102,7 @@ class CalledSources:
         if not pumps:
             del self._of_key[key]
 
-    def forget_all(self) -> list[SharedPump]:
+    def forget_all(self) -> list[WatchedSource]:
         """Forgets them and their calls. Returns all of them."""
         pumps = self.of(None)
         self._of_key, self._next = {}, {}
@@ -143,7 +144,7 @@ class Lookout:
 
     # -- for others --------------------------------------------------------------------------------------------------
 
-    def call(self, pump: SharedPump) -> bool:
+    def call(self, pump: WatchedSource) -> bool:
         """Comes to it in the next round. False once its node has gone."""
         self._bell.put(pump)
         with self._mutex:
@@ -210,7 +211,7 @@ class Lookout:
         return True
 
     def _note(self, event: _Event) -> None:
-        if isinstance(event, SharedPump):
+        if isinstance(event, WatchedSource):
             # Once the mutex is free, the other sources that are called together with it are in the bell. A round of the
             # first ones would take from them out of turn, and more than their shares.
             with event.line.mutex:
@@ -261,7 +262,7 @@ class Lookout:
                 )
             await self._closing.wait(seconds)
         called = self._sources.take_next()
-        asked: dict[SharedSources, Sequence[SharedPump]] = {}
+        asked: dict[SharedSources, Sequence[WatchedSource]] = {}
         have_slots_moved = False
         now = self._clock.monotonic()
         try:

@@ -12,12 +12,14 @@ from redisson_dq._async.receiving.beginning import Beginner, Begun
 from redisson_dq._async.receiving.lookouts import Lookouts
 from redisson_dq._async.receiving.looks import PATIENCE, Looks
 from redisson_dq._async.receiving.pump import IdleConnections, Pump
-from redisson_dq._async.receiving.shared_pump import SharedPump, SharedSources
+from redisson_dq._async.receiving.put_backs import PutBacks
 from redisson_dq._concurrency import AsyncInbox, AsyncMutex, AsyncPromise, AsyncWork
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.scheduling.clock import Clock
 from redisson_dq.waits.debts import Debts
 from redisson_dq.waits.line import Answer, Answering, Farewell, Lifeline, Line, Waiter
+from redisson_dq.waits.rotation import SharedSources
+from redisson_dq.waits.watched import WatchedSource
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
@@ -31,7 +33,7 @@ _ASIDE_TIMEOUT = 30.0
 
 #: What takes from one source for the callers of a line: over a connection of its own, or by a lookout. Its triggers
 #: come under the mutex of the line. Its properties may be read without it, and may have changed a moment later.
-Taker = Union[Pump, SharedPump]
+Taker = Union[Pump, WatchedSource]
 
 #: A message to the background task of all receivers: something to do, or a caller that is gone.
 Notice = Union[AsyncWork, Waiter, Farewell]
@@ -206,19 +208,23 @@ class Receiver:
         }
 
     def _shared_pumps(self, sources: Sequence[Source], lookouts: Lookouts) -> Mapping[str, Taker]:
-        together = SharedSources(self.line)
-        shared = [
-            SharedPump(self._connections, each, self._debts[each.key], together, lookouts, self._stop_sharing)
-            for each in sources
-        ]
-        return {each.source.key: each for each in shared}
+        together, connections, debts = SharedSources(self.line), self._connections, self._debts
+        for each in sources:
+            backs = PutBacks(connections, each, self.line)
+            together.add(
+                WatchedSource(
+                    self.line, each, debts[each.key], backs, self._clock.monotonic, lookouts, self._stop_sharing
+                )
+            )
+        return {each.source.key: each for each in together.all}
 
     def _stop_sharing(self) -> None:
         """Redis does not let a client watch many keys. Each source has a pump of its own from here on."""
-        shared = [pump for pump in self._pumps.values() if isinstance(pump, SharedPump)]
+        shared = [pump for pump in self._pumps.values() if isinstance(pump, WatchedSource)]
         if shared:
             for each in shared:
-                each.stop()
+                # It still reads the replies that are under way.
+                each.is_replaced = True
             self._replaced += shared
             self._pumps = self._make_pumps([each.source for each in shared])
             self.pump = next(iter(self._pumps.values()))
@@ -230,7 +236,7 @@ class Receiver:
     @property
     def _shares(self) -> bool:
         """Whether its sources share connections with others."""
-        return isinstance(self.pump, SharedPump)
+        return isinstance(self.pump, WatchedSource)
 
     @property
     def _takers(self) -> list[Taker]:
@@ -246,10 +252,10 @@ class Receiver:
         """Makes sure that somebody serves those who wait."""
         self.pump.wake()
 
-    def _answer_expired(self) -> Taker | None:
+    def _answer_expired(self) -> Pump | None:
         """Answers callers whose time is over. Returns the pump whose command may have to end before that."""
         self.pump.answer_expired()
-        return self.pump
+        return self.pump if isinstance(self.pump, Pump) else None
 
     def _nobody_waits(self) -> None:
         self.pump.end()
@@ -338,7 +344,9 @@ class Receiver:
     async def hang_up(self) -> None:
         """Cuts the connections. Values in the replies on them are lost."""
         for pump in self._takers:
-            await pump.hang_up()
+            cut = pump if isinstance(pump, Pump) else pump.asked_by
+            if cut is not None:
+                await cut.hang_up()
 
     @property
     def is_quiet(self) -> bool:

@@ -5,21 +5,19 @@
 
 from __future__ import annotations
 
-import heapq
-import itertools
 import logging
 from functools import partial
 
 from redis import ConnectionPool
 
-from redisson_dq._concurrency import Cancelled, Inbox, Mutex, Work
+from redisson_dq._concurrency import Mutex
 from redisson_dq._sync.connecting.connections import Connections
-from redisson_dq._sync.receiving.beginning import Beginner, Begun
+from redisson_dq._sync.receiving.beginning import Beginner
+from redisson_dq._sync.receiving.clerk import Clerk
 from redisson_dq._sync.receiving.lookout import Lookout
-from redisson_dq._sync.receiving.shared_pump import SharedPump
 from redisson_dq.errors import RedissonDQError
-from redisson_dq.scheduling.clock import Clock
 from redisson_dq.scheduling.pauses import Pauses
+from redisson_dq.waits.watched import WatchedSource
 from redisson_dq.wire.blocking import Source
 
 __all__ = ["Lookouts"]
@@ -32,15 +30,12 @@ _SEATS = 8
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 2.0
 
 
-class Lookouts:
-    """Finds the lookout of a source, and takes work off the lookouts that needs time."""
+class Lookouts(Clerk):
+    """Finds the lookout of a source."""
 
     def __init__(self, connections: Connections, beginner: Beginner) -> None:
-        self._connections = connections
+        super().__init__(connections, beginner)
         self._beginner = beginner
-        self._clerk = _Clerk(connections.clock, "lookout-clerk", beginner)
-        # The clerk may wait for a node that hangs. The end of a pause may free callers from that node.
-        self._pauses = _Clerk(connections.clock, "lookout-pauses", beginner)
         self._searching = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
         self._mutex = Mutex()
         # The sources of each receiver that has pumps of its own.
@@ -67,24 +62,19 @@ class Lookouts:
         with self._mutex:
             self._seats.discard(sources)
 
-    def call(self, pump: SharedPump, /) -> None:
+    def call(self, pump: WatchedSource, /) -> None:
         """Lets the lookout of its node come to it."""
         lookout = pump.lookout
         if not (isinstance(lookout, Lookout) and not self._is_refused and lookout.call(pump)):
-            self._clerk.add(partial(self._find, pump))
-
-    def later(self, work: Work, after: float = 0.0) -> None:
-        """Does something outside the lookouts: at once, or after some seconds where it sends nothing to a node."""
-        (self._pauses if after else self._clerk).add(work, after)
+            self.later(partial(self._find, pump))
 
     def close(self) -> None:
         """Ends them all. Their sources are closed already."""
         for _, lookout in list(self._by_pool.values()):
             lookout.close()
-        self._pauses.close()
-        self._clerk.close()
+        self.end_works()
 
-    def _find(self, pump: SharedPump) -> None:
+    def _find(self, pump: WatchedSource) -> None:
         if self._is_refused or pump.line.closed:
             # Once it is closed nothing is taken any more, and only the clerk puts values back.
             with pump.line.mutex:
@@ -97,7 +87,7 @@ class Lookouts:
         except RedissonDQError as error:
             with pump.line.mutex:
                 pump.suffer(error)
-            self._clerk.add(partial(self._find, pump), self._searching.next())
+            self._works.add(partial(self._find, pump), self._searching.next())
             return
         self._searching.reset()
         _, lookout = self._by_pool.get(id(pool), (pool, None))
@@ -105,7 +95,7 @@ class Lookouts:
             lookout = Lookout(self._connections, pool, self._beginner, self._refused)
             self._by_pool[id(pool)] = (pool, lookout)
         with pump.line.mutex:
-            pump.comes_to(lookout)
+            pump.lookout, pump.is_new = lookout, True
         lookout.call(pump)
 
     def _leave_nodes(self) -> None:
@@ -125,63 +115,3 @@ class Lookouts:
                 error,
             )
         self._is_refused = True
-
-
-class _Clerk:
-    """Does what takes time, one thing after the other, so that no lookout waits for it.
-
-    Its background task lives as long as there is something to do.
-    """
-
-    def __init__(self, clock: Clock, name: str, beginner: Beginner) -> None:
-        self._clock = clock
-        self._name = name
-        self._beginner = beginner
-        self._mutex = Mutex()
-        self._inbox: Inbox[tuple[float, int, Work]] = Inbox(clock)
-        self._numbers = itertools.count()
-        self._is_running = False
-        self._is_closing = False
-        self._task: Begun | None = None
-
-    def add(self, work: Work, after: float = 0.0) -> None:
-        """Runs ``work`` after ``after`` seconds, or at once when it is closed."""
-        self._inbox.put((self._clock.monotonic() + after, next(self._numbers), work))
-        with self._mutex:
-            if not self._is_running:
-                self._is_running = True
-                self._task = self._beginner.begin(self._run, f"redisson_dq-{self._name}")
-
-    def close(self) -> None:
-        """Waits for nothing any more. It ends when all is done."""
-        self._is_closing = True
-        with self._mutex:
-            if self._is_running:
-                self._inbox.put((self._clock.monotonic(), next(self._numbers), _nothing))
-
-    def _run(self) -> None:
-        works: list[tuple[float, int, Work]] = []
-        while True:
-            with self._mutex:
-                if not works and not self._inbox.count:
-                    self._is_running = False
-                    return
-            now = self._clock.monotonic()
-            waits = max(0.0, works[0][0] - now) if works and not self._is_closing else 0.0
-            came = self._inbox.next(waits)
-            if came is not None:
-                heapq.heappush(works, came)
-                continue
-            if works and (self._is_closing or works[0][0] <= self._clock.monotonic()):
-                self._do(heapq.heappop(works)[2])
-
-    def _do(self, work: Work) -> None:
-        try:
-            work()
-        except (Exception, Cancelled):
-            # A defect must not end the waits of all others.
-            logger.exception("unexpected error beside a lookout")
-
-
-def _nothing() -> None:
-    """Wakes the background task."""

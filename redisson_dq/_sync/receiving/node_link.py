@@ -12,21 +12,26 @@ from redis import ConnectionPool
 from redis.exceptions import ConnectionError as Disconnected
 from redis.exceptions import NoScriptError, ResponseError
 
-from redisson_dq._redis import pack
+from redisson_dq._redis import is_out_of_memory, is_passing, pack, passes
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.tracking import Tracking, watch
-from redisson_dq._sync.receiving.shared_pump import SharedPump, SharedSources
+from redisson_dq.errors import RedissonDQError
 from redisson_dq.observing import Sent
-from redisson_dq.wire import commands
+from redisson_dq.waits.rotation import SharedSources
+from redisson_dq.waits.steps import StepRefused
+from redisson_dq.waits.watched import WatchedSource
+from redisson_dq.wire.commands import write_nothing
+from redisson_dq.wire.request import Request
+from redisson_dq.wire.taken import Taken
 
-__all__ = ["Asked", "NodeLink"]
+__all__ = ["Asked", "NodeLink", "collect"]
 
 # How often it asks a node of a cluster for the slots. Redis does not report an empty list whose slot has moved.
 _SLOTS_SECONDS = 5.0
 _SLOTS = pack(("CLUSTER", "SLOTS"))
 
 #: The sources of each line that are asked in a round.
-Asked = Mapping[SharedSources, Sequence[SharedPump]]
+Asked = Mapping[SharedSources, Sequence[WatchedSource]]
 
 
 class NodeLink(Tracking):
@@ -90,7 +95,7 @@ class NodeLink(Tracking):
                 raise Disconnected("the connection that reports changes no longer answers")
             if not self._connections.is_cluster and self._written is not None:
                 # A refusal by a replica ends all connections to it.
-                self.send([pack(commands.write_nothing(self._written).words)])
+                self.send([pack(write_nothing(self._written).words)])
                 self.read()
         if not (self._connections.is_cluster and now - self._slots_at > _SLOTS_SECONDS):
             return False
@@ -107,7 +112,9 @@ class NodeLink(Tracking):
         self._written = next(iter(asked.values()))[0].source.key
         commands = [command for pumps in asked.values() for pump in pumps for command in self._packed(pump)]
         # A slot that has come since the last look, and goes before the next one, would look as if it had never come.
-        newcomers = [pump for pumps in asked.values() for pump in pumps if pump.came()]
+        newcomers = [pump for pumps in asked.values() for pump in pumps if pump.is_new]
+        for pump in newcomers:
+            pump.is_new = False
         looks = bool(newcomers) and self._connections.is_cluster
         self.send([_SLOTS, *commands] if looks else commands)
         have_moved = looks and self._read_slots()
@@ -120,9 +127,11 @@ class NodeLink(Tracking):
                     errors[number] = reply
                 number += is_request
             came(sources.settle(pumps))
+            for pump in pumps:
+                pump.lookouts.tell_answered(pump)
         return have_moved
 
-    def _packed(self, pump: SharedPump) -> Iterator[bytes]:
+    def _packed(self, pump: WatchedSource) -> Iterator[bytes]:
         request = pump.commands.request
         script = None if request is None else request.script
         if request is None:
@@ -138,7 +147,7 @@ class NodeLink(Tracking):
             for words in watch(pump.source.key):
                 yield pack(words)
 
-    def _collect(self, pump: SharedPump) -> Any:
+    def _collect(self, pump: WatchedSource) -> Any:
         """Reads the replies to the commands of one source. Gives the one to its request."""
         request, length = pump.commands.request, None
         reply = None if request is None else self.read()
@@ -147,5 +156,40 @@ class NodeLink(Tracking):
             length = refusal if isinstance(refusal, ResponseError) else length
         if isinstance(reply, NoScriptError) and request is not None and request.script is not None:
             self._unknown.add(request.script.sha)
-        pump.collect(reply, length)
+        collect(self._connections, pump, reply, length)
         return reply
+
+
+def collect(connections: Connections, pump: WatchedSource, reply: Any, length: Any) -> None:
+    """Reads the replies to the commands of one source. Not under the mutex, as it may ask Redis again.
+
+    ``length`` is the reply that comes with the watch. A reply may be an error of Redis's.
+    """
+    commands, request = pump.commands, pump.commands.request
+    commands.length = length
+    if isinstance(reply, NoScriptError):
+        # It did not run. The lookout sends the script's text in the next round.
+        commands.is_again = True
+    elif request is not None:
+        commands.is_read = True
+        try:
+            commands.taken = _taken(connections, request, reply)
+        except (ResponseError, RedissonDQError) as error:
+            does_pass = is_passing(error) if isinstance(error, ResponseError) else passes(error)
+            commands.refusal = StepRefused(error, passes=does_pass)
+    if isinstance(length, ResponseError) and not (commands.taken or commands.refusal):
+        commands.refusal = StepRefused(length, passes=is_passing(length))
+    if commands.refusal is not None:
+        commands.refusal.request = request
+    backs: Any = pump.backs
+    after = pump.source.after(commands.taken, backs.answered)
+    if after is not None:
+        backs.follow(after)
+
+
+def _taken(connections: Connections, request: Request[list[Taken]], reply: Any) -> list[Taken]:
+    if isinstance(reply, ResponseError):
+        if request.when_full is not None and is_out_of_memory(reply):
+            return connections.run(request.when_full)
+        raise reply
+    return connections.parsed(request, reply)

@@ -35,14 +35,18 @@ class PutBacks:
     """
 
     def __init__(
-        self, connections: Connections, source: Source, line: Line, again: Callable[[list[Taken]], None]
+        self,
+        connections: Connections,
+        source: Source,
+        line: Line,
+        again: Callable[[list[Taken]], None] | None = None,
     ) -> None:
         self._connections = connections
         self._clock = connections.clock
         self._source = source
         self._line = line
         #: Puts values back, later. It is also given those that could not be sent.
-        self.again = again
+        self.again = again or self.add
         #: Values that nobody waits for, in the order in which they were taken.
         self.surplus: list[Taken] = []
         #: Put-backs whose replies were lost. They are sent again unchanged, before any other request.

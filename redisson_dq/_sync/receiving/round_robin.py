@@ -93,7 +93,7 @@ class RoundRobinReceiver(Receiver):
         if self._listens:
             self._inbox.put(WAKE)
 
-    def _answer_expired(self) -> Taker | None:
+    def _answer_expired(self) -> Pump | None:
         if (trouble := self.trouble) is not None:
             self.line.answer_expired(trouble)
         elif self._shares:
@@ -252,8 +252,9 @@ class RoundRobinReceiver(Receiver):
             if not any(isinstance(error, RedisConnectionError) for error in errors.values()):
                 self.line.is_refused = len(errors) == len(outcomes)
             for key, error in errors.items():
-                if isinstance(error, RedisConnectionError):
-                    self._pumps[key].met(_of_queue(error, key, may_take=may_take))
+                pump = self._pumps[key]
+                if isinstance(error, RedisConnectionError) and isinstance(pump, Pump):
+                    pump.met(_of_queue(error, key, may_take=may_take))
 
 
 def _of_queue(error: RedisConnectionError, key: str, *, may_take: bool) -> RedisConnectionError:

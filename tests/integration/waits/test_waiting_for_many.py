@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,14 +22,15 @@ from redisson_dq._concurrency import Inbox, Mutex, Promise
 from redisson_dq._sync.connecting.dedicated import Dedicated
 from redisson_dq._sync.receiving.beginning import Beginner
 from redisson_dq._sync.receiving.pump import Pump
+from redisson_dq._sync.receiving.put_backs import PutBacks
 from redisson_dq._sync.receiving.receiver import Receiver
-from redisson_dq._sync.receiving.shared_pump import SharedPump, SharedSources
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ClosedError, RedisConnectionError, WrongTypeError
 from redisson_dq.observing import Answered, Sent
 from redisson_dq.waits.debts import Debts
 from redisson_dq.waits.line import Line, Waiter
+from redisson_dq.waits.watched import WatchedSource
 from redisson_dq.wire.blocking import Pop
 from redisson_dq.wire.calls.leases import LeaseKeys
 from redisson_dq.wire.envelope import Envelope
@@ -332,16 +334,6 @@ def test_a_lease_whose_reply_was_lost_is_not_lost(
         assert [each.result(PATIENCE) for each in others] == ["over"] * 8
 
 
-class Nobody:
-    """A lookout that comes to no source."""
-
-    def call(self, pump: SharedPump, /) -> None:
-        pass
-
-    def later(self, work: Callable[[], None], after: float = 0.0) -> None:
-        pass
-
-
 @pytest.mark.parametrize("flavour", ["sync"], indirect=True)
 def test_a_request_that_is_owed_to_the_pump_of_before_is_sent_all_the_same(admin: Any, client: Any) -> None:
     """A caller looks for the pump, another one takes its place, and then the caller owes its request."""
@@ -351,14 +343,17 @@ def test_a_request_that_is_owed_to_the_pump_of_before_is_sent_all_the_same(admin
     source = LeaseSource(keys, Envelope.CURRENT, visible_us=60_000_000, limit=0)
     inbox: Inbox[Waiter | str] = Inbox(clock)
     line = Line("orders", inbox, Mutex())
-    before = SharedPump(connections, source, debts, SharedSources(line), Nobody(), lambda: None)
+    nobody: Any = SimpleNamespace(call=lambda source: None)
+    before = WatchedSource(
+        line, source, debts, PutBacks(connections, source, line), clock.monotonic, nobody, lambda: None
+    )
     pump = Pump(connections, source, line, debts, inbox, Beginner(clock, lambda notice: None))
     admin.rpush("orders", "a")
     request = source.look(1)
     assert [each.data for each in connections.run(request)] == [b"a"]
     answer: Promise[Any] = Promise(clock)
     with line.mutex:
-        before.stop()
+        before.is_replaced = True
         before.recover(request)
         inbox.put(Waiter(1, math.inf, answer, lambda notice: None))
         pump.wake()

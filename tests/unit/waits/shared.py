@@ -16,16 +16,18 @@ import attrs
 from redis.exceptions import MovedError, ReadOnlyError
 
 from redisson_dq._concurrency import Inbox
+from redisson_dq._sync.receiving.clerk import Clerk
 from redisson_dq._sync.receiving.lookout import CalledSources
+from redisson_dq._sync.receiving.node_link import collect
 from redisson_dq._sync.receiving.receiver import Receiver
 from redisson_dq._sync.receiving.round_robin import RoundRobinReceiver
-from redisson_dq._sync.receiving.shared_pump import SharedPump
 from redisson_dq.errors import RedisConnectionError
 from redisson_dq.observing import Observers
 from redisson_dq.observing.outage import Outage
 from redisson_dq.scheduling.clock import SYSTEM
 from redisson_dq.scheduling.tries import Tries
 from redisson_dq.waits.line import Farewell, Lifeline, Waiter
+from redisson_dq.waits.watched import WatchedSource
 from redisson_dq.wire.blocking import PlainSource, PutBack
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
@@ -113,7 +115,7 @@ class Caller:
 class Asked:
     """The pending commands for one source, and the replies of Redis."""
 
-    pump: SharedPump
+    pump: WatchedSource
     commands: Any
     reply: Any = None
     length: Any = None
@@ -144,6 +146,14 @@ class Lookout:
         raise AssertionError("nobody hangs up here")
 
 
+class Lookouts(Clerk):
+    """The lookouts and clerks, in single steps."""
+
+    def __init__(self, connections: Any, world: World) -> None:
+        super().__init__(connections, connections)
+        self.call, self.later = world.call, world.later  # type: ignore[method-assign]
+
+
 class World:
     """Two lines: one of three sources, one of a single source."""
 
@@ -158,6 +168,7 @@ class World:
             run=self._run,
             parsed=lambda request, reply: request.parse(reply),
         )
+        self.clerk, self.connections = Lookouts(connections, self), connections
         self.notices: Inbox[Any] = Inbox(SYSTEM)
         self.works: list[Callable[[], object]] = []
         self.pauses: list[tuple[float, Callable[[], object]]] = []
@@ -167,8 +178,8 @@ class World:
         self.lookouts = (Lookout(0), Lookout(1))
         sources = [Source(name, leases) for name in self.names]
         self.receivers: list[Receiver] = [
-            RoundRobinReceiver(connections, self.notices, sources[:3], self),  # type: ignore[arg-type]
-            Receiver(connections, self.notices, sources[3:], self),  # type: ignore[arg-type]
+            RoundRobinReceiver(connections, self.notices, sources[:3], self.clerk),  # type: ignore[arg-type]
+            Receiver(connections, self.notices, sources[3:], self.clerk),  # type: ignore[arg-type]
         ]
         self.callers: list[Caller] = []
         self.pushed = self.happened = 0
@@ -179,7 +190,7 @@ class World:
 
     # -- the clerks, and Redis where they ask it ---------------------------------------------------------------------
 
-    def call(self, pump: SharedPump, /) -> None:
+    def call(self, pump: WatchedSource, /) -> None:
         if isinstance(pump.lookout, Lookout):
             pump.lookout.bell.append(pump)
         else:
@@ -191,13 +202,13 @@ class World:
         else:
             self.works.append(work)
 
-    def _find(self, pump: SharedPump) -> None:
+    def _find(self, pump: WatchedSource) -> None:
         with pump.line.mutex:
             if pump.line.closed:
                 pump.leave()
                 return
             lookout = self.lookouts[self.homes[pump.source.key]]
-            pump.comes_to(lookout)
+            pump.lookout, pump.is_new = lookout, True
         lookout.bell.append(pump)
 
     def _run(self, request: Request[Any], *, when_closed: bool = False) -> Any:
@@ -348,7 +359,7 @@ class World:
 
     def _notes(self, lookout: Lookout) -> None:
         event = lookout.bell.pop(0)
-        if isinstance(event, SharedPump):
+        if isinstance(event, WatchedSource):
             if event.lookout is lookout:
                 lookout.sources.add(event)
             return
@@ -369,7 +380,8 @@ class World:
         asked = next(each for each in self._asked(lookout) if not each.is_carried_out)
         asked.is_carried_out = True
         key, commands = asked.pump.source.key, asked.commands
-        if asked.pump.came():
+        if asked.pump.is_new:
+            asked.pump.is_new = False
             # The look goes in one piece with the commands.
             lookout.have_moved |= lookout.homes != self.homes
             lookout.homes = dict(self.homes)
@@ -399,7 +411,7 @@ class World:
             return
         if asked.pump.commands is not asked.commands:
             raise Broken("a reply comes for commands that nobody knows any more")
-        asked.pump.collect(asked.reply, asked.length)
+        collect(self.connections, asked.pump, asked.reply, asked.length)
         asked.is_read = True
         if all(each.is_read for each in of_line):
             self._settles(lookout, sources, of_line)
@@ -413,6 +425,8 @@ class World:
     def _settles(self, lookout: Lookout, sources: Any, of_line: list[Asked]) -> None:
         waiting = [caller for caller in self.callers if caller.waits]
         sources.settle([each.pump for each in of_line])
+        for each in of_line:
+            self.clerk.tell_answered(each.pump)
         told = [caller for caller in waiting if caller.answer.filled and caller.answer.value == []]
         if told and any(isinstance(each.length, int) and each.length for each in of_line):
             raise Broken("a reply says that values are left, and a caller is told that nothing is there")

@@ -29,6 +29,7 @@ class NobodyHere:
 
     closed = False
     waiting = ()
+    inbox = SimpleNamespace(qsize=lambda: 0)
 
     def broke(self) -> None:
         pass
@@ -47,19 +48,11 @@ class Alone(WatchedSource):
         backs: Any = SimpleNamespace(surplus=[], are_left=False)
         self.works: list[Any] = []
         source: Any = SimpleNamespace(key="orders")
-        super().__init__(cast("Any", NobodyHere()), source, Debts(), backs, lambda: 0.0)
-
-    def call(self) -> None:
-        """Nobody asks."""
-
-    def carry_out(self, step: Any) -> None:
-        self.works.append(step)
-
-    def rests(self) -> None:
-        """Nobody comes."""
-
-    def give_up(self) -> None:
-        """The pump of its own pays."""
+        lookouts: Any = SimpleNamespace(
+            call=lambda source: None, carry_out=lambda source, step: self.works.append(step), gave_up=None
+        )
+        line: Any = NobodyHere()
+        super().__init__(line, source, Debts(), backs, lambda: 0.0, lookouts, lambda: None)
 
 
 def caller(request: Any, notices: list[Any]) -> tuple[Waiter, Lifeline]:
@@ -119,24 +112,24 @@ def test_what_is_under_way_is_owed_again_before_all_others_when_its_reply_is_los
     source = source_that_sent(FIRST)
     assert not source.debts
     source.debts.owe(SECOND)
-    source.lose()
+    source.lose_at(None)
     assert source.debts.requests == [FIRST, SECOND]
 
 
 def test_a_reply_that_was_read_is_not_asked_for_again() -> None:
     source = source_that_sent(FIRST)
     source.commands.is_read = True
-    source.lose()
+    source.lose_at(None)
     assert not source.debts
 
 
 def test_the_pump_of_before_pays_nothing_and_leaves_what_it_had_under_way() -> None:
     source = source_that_sent(FIRST)
-    source.stop()
+    source.is_replaced = True
     # The next pump pays this one, and must not send again what is under way here.
     source.debts.owe(SECOND)
     assert source.debts.requests == [SECOND]
-    source.lose()
+    source.lose_at(None)
     assert source.debts.first == FIRST
     assert not source.wants()
     assert source.state is State.RESTING

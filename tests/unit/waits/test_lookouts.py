@@ -16,11 +16,22 @@ from redisson_dq._sync.receiving.beginning import Beginner
 from redisson_dq._sync.receiving.lookout import Lookout
 from redisson_dq._sync.receiving.lookouts import Lookouts
 from redisson_dq._sync.receiving.pump import Pump
-from redisson_dq._sync.receiving.shared_pump import SharedPump, SharedSources
+from redisson_dq._sync.receiving.put_backs import PutBacks
 from redisson_dq.waits.debts import Debts
 from redisson_dq.waits.line import Line
+from redisson_dq.waits.rotation import SharedSources
+from redisson_dq.waits.watched import WatchedSource
 from redisson_dq.wire.blocking import Pop, RoundRobin
 from tests.conftest import PATIENCE, eventually
+
+
+def watched(connections: Any, name: str, sources: SharedSources, lookouts: Any) -> WatchedSource:
+    """One source of a line."""
+    source = Pop((name,), "first")
+    backs, clock = PutBacks(connections, source, sources.line), connections.clock.monotonic
+    made = WatchedSource(sources.line, source, Debts(), backs, clock, lookouts, lambda: None)
+    sources.add(made)
+    return made
 
 
 def test_a_pause_ends_in_its_time_while_a_node_stands_still() -> None:
@@ -64,9 +75,7 @@ def test_the_lookout_of_a_node_that_has_gone_is_dropped(monkeypatch: pytest.Monk
     monkeypatch.setattr(Lookout, "_run", ends_at_once)
     lookouts = Lookouts(connections, Beginner(connections.clock, lambda notice: None))
     sources = SharedSources(Line("orders", Inbox(connections.clock), Mutex()))
-    pumps = {
-        name: SharedPump(connections, Pop((name,), "first"), Debts(), sources, lookouts, lambda: None) for name in "ab"
-    }
+    pumps = {name: watched(connections, name, sources, lookouts) for name in "ab"}
     lookouts.call(pumps["a"])
     eventually(lambda: pumps["a"].lookout is not None and not vars(pumps["a"].lookout)["_is_running"])
     nodes["a"] = second
@@ -100,10 +109,10 @@ class Rounds(SharedSources):
 
     def __init__(self, line: Line) -> None:
         super().__init__(line)
-        self.all: list[list[str]] = []
+        self.rounds: list[list[str]] = []
 
-    def ask(self, called: Collection[SharedPump], now: float) -> Sequence[SharedPump]:
-        self.all.append([pump.source.key for pump in called])
+    def ask(self, called: Collection[WatchedSource], now: float) -> Sequence[WatchedSource]:
+        self.rounds.append([pump.source.key for pump in called])
         return super().ask(called, now)
 
 
@@ -115,7 +124,7 @@ def test_a_round_has_all_sources_that_are_called_together() -> None:
     nothing: Any = None
     lookout = Lookout(connections, nothing, Beginner(connections.clock, lambda notice: None), lambda error: None)
     calling: Any = SimpleNamespace(call=lookout.call)
-    pumps = [SharedPump(connections, Pop((name,), "first"), Debts(), sources, calling, lambda: None) for name in "abc"]
+    pumps = [watched(connections, name, sources, calling) for name in "abc"]
     for pump in pumps:
         pump.lookout = lookout
     with mutex:
@@ -124,7 +133,7 @@ def test_a_round_has_all_sources_that_are_called_together() -> None:
         for pump in pumps[1:]:
             pump.wake()
     lookout.close()
-    assert sources.all == [["a", "b", "c"]]
+    assert sources.rounds == [["a", "b", "c"]]
 
 
 @pytest.mark.parametrize("count", [1, 8])
@@ -135,4 +144,4 @@ def test_callers_that_come_at_once_share_the_seats_of_their_receiver(count: int)
     made = [source.receiver(receivers) for _ in range(3)]
     assert [type(each.pump) for each in made] == [Pump] * 3
     others = [Pop((f"other{number}",), "first") for number in range(9 - count)]
-    assert [type(receivers.single(other).pump) for other in others] == [Pump] * (8 - count) + [SharedPump]
+    assert [type(receivers.single(other).pump) for other in others] == [Pump] * (8 - count) + [WatchedSource]

@@ -11,7 +11,9 @@ import pytest
 from redis.exceptions import NoScriptError, ReadOnlyError, ResponseError
 
 from redisson_dq._concurrency import Inbox, Mutex
-from redisson_dq._sync.receiving.shared_pump import SharedPump, SharedSources
+from redisson_dq._sync.receiving.clerk import Clerk
+from redisson_dq._sync.receiving.node_link import collect
+from redisson_dq._sync.receiving.put_backs import PutBacks
 from redisson_dq.errors import RedisConnectionError
 from redisson_dq.observing import Observers
 from redisson_dq.observing.outage import Outage
@@ -19,8 +21,9 @@ from redisson_dq.scheduling.clock import SYSTEM
 from redisson_dq.scheduling.tries import Tries
 from redisson_dq.waits.debts import Debts
 from redisson_dq.waits.line import Line, Waiter
+from redisson_dq.waits.rotation import SharedSources
 from redisson_dq.waits.steps import Do
-from redisson_dq.waits.watched import State
+from redisson_dq.waits.watched import State, WatchedSource
 from redisson_dq.wire.blocking import Pop
 from redisson_dq.wire.calls.leases import LeaseKeys
 from redisson_dq.wire.envelope import Envelope
@@ -40,7 +43,7 @@ class Answer:
         self.filled, self.value = True, value
 
 
-class Place:
+class Place(Clerk):
     """One source, its line, and all that is left to others: calls of the lookout, works of the clerk."""
 
     def __init__(self, source: Any = None, beside: Place | None = None) -> None:
@@ -55,16 +58,25 @@ class Place:
             refresh=lambda: None,
             parsed=lambda request, reply: request.parse(reply),
         )
+        self.connections = connections
+        super().__init__(connections, connections)
         self.calls = 0
         self.works: list[Callable[[], object]] = []
-        calling: Any = SimpleNamespace(call=self._call, later=lambda work, after=0.0: self.works.append(work))
         self.sources: SharedSources = SharedSources(self.line) if beside is None else beside.sources
         self.debts = Debts()
         source = Pop((ORDERS.ready,), "first") if source is None else source
-        self.pump = SharedPump(connections, source, self.debts, self.sources, calling, lambda: None)
+        backs = PutBacks(connections, source, self.line)
+        self.pump = WatchedSource(self.line, source, self.debts, backs, SYSTEM.monotonic, self, lambda: None)
+        self.sources.add(self.pump)
 
-    def _call(self, pump: SharedPump) -> None:
+    def call(self, pump: WatchedSource) -> None:
         self.calls += 1
+
+    def later(self, work: Callable[[], object], after: float = 0.0) -> None:
+        self.works.append(work)
+
+    def collect(self, reply: Any, length: Any) -> None:
+        collect(self.connections, self.pump, reply, length)
 
     def enters(self, seconds: float = math.inf) -> Waiter:
         waiter = Waiter(1, SYSTEM.monotonic() + seconds, Answer(), lambda notice: None)
@@ -76,8 +88,9 @@ class Place:
         with self.line.mutex:
             asked = self.sources.ask([self.pump], SYSTEM.monotonic())
         if asked:
-            self.pump.collect(reply, None)
+            self.collect(reply, None)
             self.sources.settle(asked)
+            self.tell_answered(self.pump)
         return bool(asked)
 
 
@@ -187,8 +200,8 @@ def test_a_source_that_is_refused_lets_nobody_be_told_that_nothing_is_there() ->
     assert list(asked) == pumps
     with place.line.mutex:
         place.line.expire(waiter)
-    place.pump.collect(None, 0)
-    other.pump.collect(None, READONLY)
+    place.collect(None, 0)
+    other.collect(None, READONLY)
     place.sources.settle(asked)
     assert place.pump.state is State.WATCHED
     assert not waiter.answer.filled
@@ -218,7 +231,7 @@ def watched(place: Place) -> Waiter:
     with place.line.mutex:
         place.pump.wake()
         asked = place.sources.ask([place.pump], SYSTEM.monotonic())
-    place.pump.collect([], 0)
+    place.collect([], 0)
     place.sources.settle(asked)
     assert place.pump.state is State.WATCHED
     return waiter
@@ -244,11 +257,11 @@ def test_a_value_that_goes_back_while_its_source_is_asked_goes_back_behind_that(
     place = Place()
     waiter = watched(place)
     with place.line.mutex:
-        place.pump.has_changed()
+        place.pump.changes(None)
         asked = place.sources.ask([place.pump], SYSTEM.monotonic())
         place.line.leave(waiter)
         place.pump.put_away([Taken(key=ORDERS.ready, data=b"a")])
-    place.pump.collect([], 0)
+    place.collect([], 0)
     place.sources.settle(asked)
     assert not place.round()
     assert place.pump.step is Do.PUT_BACK
