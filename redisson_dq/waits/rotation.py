@@ -9,7 +9,7 @@ from redisson_dq.waits.line import Line
 from redisson_dq.waits.watched import State, WatchedSource
 from redisson_dq.wire.taken import Taken
 
-__all__ = ["Rotation", "SharedSources", "Stock", "evenly", "needs_sizes", "share_out"]
+__all__ = ["CalledSources", "Rotation", "SharedSources", "Stock", "evenly", "needs_sizes", "share_out"]
 
 S = TypeVar("S", bound=Hashable)
 
@@ -154,3 +154,54 @@ class SharedSources:
         for pump in self._rotation.order:
             if pump.state is State.YIELDED:
                 pump.wake()
+
+
+class CalledSources:
+    """The sources that have called one lookout: those whose keys it watches, and those that it asks next.
+
+    Only the background task of the lookout uses it.
+    """
+
+    def __init__(self) -> None:
+        self._of_key: dict[bytes, dict[WatchedSource, None]] = {}
+        self._next: dict[WatchedSource, None] = {}
+
+    def add(self, pump: WatchedSource) -> None:
+        """A source has called. It is asked in the next round."""
+        self._of_key.setdefault(pump.source.key.encode(), {})[pump] = None
+        self._next[pump] = None
+
+    def take_next(self) -> Collection[WatchedSource]:
+        """Those that are asked now, in the order of their calls."""
+        taken, self._next = self._next, {}
+        return taken.keys()
+
+    @property
+    def are_waiting(self) -> bool:
+        """Whether any is to be asked."""
+        return bool(self._next)
+
+    @property
+    def keys(self) -> int:
+        """How many keys the sources have."""
+        return len(self._of_key)
+
+    def of(self, key: bytes | None) -> list[WatchedSource]:
+        """Those of one key, or all of them."""
+        if key is not None:
+            return list(self._of_key.get(key, ()))
+        return [pump for pumps in self._of_key.values() for pump in pumps]
+
+    def forget(self, pump: WatchedSource) -> None:
+        """A source calls no more."""
+        key = pump.source.key.encode()
+        pumps = self._of_key[key]
+        del pumps[pump]
+        if not pumps:
+            del self._of_key[key]
+
+    def forget_all(self) -> list[WatchedSource]:
+        """Forgets them and their calls. Returns all of them."""
+        pumps = self.of(None)
+        self._of_key, self._next = {}, {}
+        return pumps

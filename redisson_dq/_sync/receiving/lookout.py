@@ -10,7 +10,7 @@ and hands out values as they come. ``waits/watched.py`` decides what is done for
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import Union
 
 from redis import ConnectionPool
@@ -33,10 +33,10 @@ from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.scheduling.clock import client_parts
 from redisson_dq.scheduling.pauses import Pauses
 from redisson_dq.waits.brake import Brake
-from redisson_dq.waits.rotation import SharedSources
+from redisson_dq.waits.rotation import CalledSources, SharedSources
 from redisson_dq.waits.watched import WatchedSource
 
-__all__ = ["CalledSources", "Lookout"]
+__all__ = ["Lookout"]
 
 logger = logging.getLogger("redisson_dq")
 
@@ -59,57 +59,6 @@ class _Changed:
 
     def __init__(self, key: bytes | None) -> None:
         self.key = key
-
-
-class CalledSources:
-    """The sources that have called one lookout: those whose keys it watches, and those that it asks next.
-
-    Only the background task of the lookout uses it.
-    """
-
-    def __init__(self) -> None:
-        self._of_key: dict[bytes, dict[WatchedSource, None]] = {}
-        self._next: dict[WatchedSource, None] = {}
-
-    def add(self, pump: WatchedSource) -> None:
-        """A source has called. It is asked in the next round."""
-        self._of_key.setdefault(pump.source.key.encode(), {})[pump] = None
-        self._next[pump] = None
-
-    def take_next(self) -> Collection[WatchedSource]:
-        """Those that are asked now, in the order of their calls."""
-        taken, self._next = self._next, {}
-        return taken.keys()
-
-    @property
-    def are_waiting(self) -> bool:
-        """Whether any is to be asked."""
-        return bool(self._next)
-
-    @property
-    def keys(self) -> int:
-        """How many keys the sources have."""
-        return len(self._of_key)
-
-    def of(self, key: bytes | None) -> list[WatchedSource]:
-        """Those of one key, or all of them."""
-        if key is not None:
-            return list(self._of_key.get(key, ()))
-        return [pump for pumps in self._of_key.values() for pump in pumps]
-
-    def forget(self, pump: WatchedSource) -> None:
-        """A source calls no more."""
-        key = pump.source.key.encode()
-        pumps = self._of_key[key]
-        del pumps[pump]
-        if not pumps:
-            del self._of_key[key]
-
-    def forget_all(self) -> list[WatchedSource]:
-        """Forgets them and their calls. Returns all of them."""
-        pumps = self.of(None)
-        self._of_key, self._next = {}, {}
-        return pumps
 
 
 class Lookout:

@@ -17,7 +17,6 @@ from redis.exceptions import MovedError, ReadOnlyError
 
 from redisson_dq._concurrency import Inbox
 from redisson_dq._sync.receiving.clerk import Clerk
-from redisson_dq._sync.receiving.lookout import CalledSources
 from redisson_dq._sync.receiving.node_link import collect
 from redisson_dq._sync.receiving.receiver import Receiver
 from redisson_dq._sync.receiving.round_robin import RoundRobinReceiver
@@ -27,6 +26,7 @@ from redisson_dq.observing.outage import Outage
 from redisson_dq.scheduling.clock import SYSTEM
 from redisson_dq.scheduling.tries import Tries
 from redisson_dq.waits.line import Farewell, Lifeline, Waiter
+from redisson_dq.waits.rotation import CalledSources
 from redisson_dq.waits.watched import WatchedSource
 from redisson_dq.wire.blocking import PlainSource, PutBack
 from redisson_dq.wire.request import Request

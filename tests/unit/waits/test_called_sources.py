@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from redisson_dq._sync.receiving.lookout import CalledSources
+from redisson_dq.waits.rotation import CalledSources
 
 
 class Pump:
