@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 import zlib
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Set
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -102,42 +102,58 @@ _WAITING = ("faults", "interop", "integration")
 _AT_THE_END = 0.25
 
 
-_FLAVOURS, _SERVERS = ("sync", "asyncio"), ("redis", "valkey")
+#: What takes turns by day, and how a case names its own.
+_TURNS: dict[str, Callable[[Any], str]] = {
+    "flavour": lambda value: value if value in ("sync", "asyncio") else "",
+    "server": lambda value: value if value in ("redis", "valkey") else "",
+    "naming": lambda value: getattr(value, "id", ""),
+}
 
-_Pair = tuple[str, str]
-
-
-def by_day(number: int, pairs: set[_Pair]) -> _Pair:
-    """The pair of flavour and server that a case runs with by day. The cases of a file take turns by ``number``."""
-    return sorted(pairs)[number % len(pairs)]
-
-
-def pair_of(item: pytest.Item) -> _Pair:
-    """The flavour and the server among an item's parameters. Each is empty if it has none."""
-    params = getattr(getattr(item, "callspec", None), "params", {})
-    flavour, server = params.get("flavour"), params.get("server")
-    return flavour if flavour in _FLAVOURS else "", server if server in _SERVERS else ""
+#: The flavour, the server and the naming of a case. Each is empty if it has none.
+_Turn = tuple[str, ...]
 
 
-def by_night_alone(items: list[pytest.Item]) -> list[pytest.Item]:
-    """The items whose flavour or server is not the one of their case by day."""
-    files: dict[Path, dict[Any, dict[_Pair, pytest.Item]]] = {}
-    for item in items:
-        pair = pair_of(item)
-        if any(pair) and not item.get_closest_marker("nightly"):
-            params = item.callspec.params  # type: ignore[attr-defined]
-            # By identity: each pair has the same objects, and callspec.indices counts through all of the pairs.
-            own = {"flavour": pair[0], "server": pair[1]}
-            others = tuple((name, id(value)) for name, value in sorted(params.items()) if not own.get(name))
-            case = item.nodeid.partition("[")[0], others
-            files.setdefault(item.path, {}).setdefault(case, {})[pair] = item
+def by_day(number: int, turns: Set[_Turn]) -> _Turn:
+    """The flavour, server and naming that a case runs with by day. The cases of a file take turns by ``number``."""
+    return sorted(turns)[number % len(turns)]
+
+
+_CASES = pytest.StashKey[int]()
+
+
+def by_night_alone(metafunc: pytest.Metafunc) -> list[Any]:
+    """The parameters of a test whose flavour, server or naming is not the one of their case by day."""
+    cases: dict[Any, dict[_Turn, Any]] = {}
+    for call in metafunc._calls:
+        turn = tuple(named(call.params[name]) if name in call.params else "" for name, named in _TURNS.items())
+        if any(turn) and all(mark.name != "nightly" for mark in call.marks):
+            own = dict(zip(_TURNS, turn, strict=True))
+            # By identity: each turn has the same objects.
+            case = tuple((name, id(value)) for name, value in sorted(call.params.items()) if not own.get(name))
+            cases.setdefault(case, {})[turn] = call
+    file = metafunc.definition.getparent(pytest.Module)
+    assert file is not None
+    # Files of one or two cases begin with different turns.
+    first = file.stash.setdefault(_CASES, zlib.crc32(file.path.name.encode()))
+    file.stash[_CASES] += len(cases)
     found = []
-    for file, cases in files.items():
-        # Files of one or two cases begin with different pairs.
-        for number, pairs in enumerate(cases.values(), start=zlib.crc32(file.name.encode())):
-            chosen = by_day(number, set(pairs))
-            found += [item for pair, item in pairs.items() if pair != chosen]
+    for number, turns in enumerate(cases.values(), start=first):
+        today = by_day(number, set(turns))
+        found += [call for turn, call in turns.items() if turn != today]
     return found
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> Generator[None, Any, Any]:
+    """Marks what is for the night. By day no test is made of it, which takes as long as the rest of the collection."""
+    result = yield
+    if not metafunc.definition.get_closest_marker("nightly"):
+        for call in by_night_alone(metafunc):
+            call.marks.append(pytest.mark.nightly.mark)
+    if metafunc.config.option.markexpr == "not nightly":
+        today = [call for call in metafunc._calls if all(mark.name != "nightly" for mark in call.marks)]
+        metafunc._calls = today or metafunc._calls[:1]
+    return result
 
 
 def places(files: list[Path]) -> dict[Path, float]:
@@ -153,8 +169,6 @@ def places(files: list[Path]) -> dict[Path, float]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     placed = places(list(dict.fromkeys(item.path for item in items)))
     items.sort(key=lambda item: placed[item.path])
-    for item in by_night_alone(items):
-        item.add_marker("nightly")
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
 
@@ -32,24 +31,6 @@ def each_version(pairs: Iterable[tuple[str, str]]) -> list[Any]:
         else (codec, version)
         for codec, version in sorted(found)
     ]
-
-
-# This runs before pytest selects tests by their marks.
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A case that every naming of queues has runs with one of them by day, as many cases with each."""
-    cases: dict[str, list[pytest.Item]] = {}
-    for item in items:
-        params = getattr(getattr(item, "callspec", None), "params", {})
-        if "naming" in params and not item.get_closest_marker("nightly"):
-            words = {params["naming"].id, params.get("flavour")}
-            test, _, given = item.nodeid.partition("[")
-            case = f"{test}[{'-'.join(word for word in given[:-1].split('-') if word not in words)}]"
-            cases.setdefault(case, []).append(item)
-    for case, alike in cases.items():
-        by_day = zlib.crc32(case.encode()) % len(alike)
-        for item in alike[:by_day] + alike[by_day + 1 :]:
-            item.add_marker("nightly")
 
 
 class OpenJava(Protocol):
