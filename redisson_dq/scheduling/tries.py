@@ -11,6 +11,8 @@ import threading
 from collections.abc import Callable, Hashable
 from typing import Final
 
+import attrs
+
 from redisson_dq.scheduling.clock import Clock
 
 __all__ = ["ACCEPTED", "Tries", "commands_of_a_wait"]
@@ -33,20 +35,36 @@ def commands_of_a_wait(queues: int) -> int:
     return 4 + 2 * queues
 
 
+@attrs.frozen
+class _Pausing:
+    """The pause of a part: until when, and what ends it before."""
+
+    until: float
+    go_on: Callable[[], object]
+    #: The seconds that it would last without the others, and those that each of them may add.
+    seconds: float
+    each: float
+
+
 class _RefusedParts:
     """The parts that are refused for one cause."""
 
     def __init__(self) -> None:
         #: When the next of them may try, and when one may whose try has many commands.
         self.free_at = self.many_at = float("-inf")
-        #: Those that pause, in the order of their tries, and how their pauses end.
-        self.resting: dict[Hashable, Callable[[], object]] = {}
+        #: Those that pause, in the order of their tries.
+        self.resting: dict[Hashable, _Pausing] = {}
         #: Those that try, and since when.
         self.trying: dict[Hashable, float] = {}
 
     def leave(self, part: Hashable) -> None:
         self.resting.pop(part, None)
         self.trying.pop(part, None)
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.resting) + len(self.trying)
 
 
 class Tries:
@@ -78,14 +96,15 @@ class Tries:
             line = self._lines.setdefault(cause, _RefusedParts())
             line.leave(part)
             # Those that have left the line delay nobody, and the only part in its line is not behind its own last try.
-            others = len(line.resting) + len(line.trying)
-            moment = max(now + seconds, min(line.free_at, now + others * _MANY / _RATE))
+            others = line.count
+            apart = _MANY / _RATE
+            moment = max(now + seconds, min(line.free_at, now + others * apart))
             if commands > _MANY:
                 apart = min(2 * commands / _RATE, _LONGEST)
                 moment = max(moment, min(line.many_at, now + (others + 1) * apart))
                 line.many_at = moment + apart
             line.free_at = moment + min(commands, _MANY) / _RATE
-            line.resting[part] = go_on
+            line.resting[part] = _Pausing(moment, go_on, seconds, apart)
             self.parts[part] = cause
         return moment - now
 
@@ -115,14 +134,22 @@ class Tries:
             for each, _ in some:
                 del line.resting[each]
                 line.trying[each] = now
-        for _, go_on in some:
-            go_on()
+        for _, rest in some:
+            rest.go_on()
 
     def forget(self, part: Hashable) -> None:
-        """A part does not try any more."""
-        if part in self.parts:
-            with self._mutex:
-                self._leave(part)
+        """A part does not try any more. The last of the others tries at once where it pauses because of such parts."""
+        if part not in self.parts:
+            return
+        now = self._clock.monotonic()
+        with self._mutex:
+            line = self._leave(part)
+            last, rest = next(reversed(line.resting.items()), (None, None))
+            if rest is None or rest.until <= now + rest.seconds + line.count * rest.each:
+                return
+            del line.resting[last]
+            line.trying[last] = now
+        rest.go_on()
 
     def _leave(self, part: Hashable) -> _RefusedParts:
         cause = self.parts.pop(part, None)

@@ -155,3 +155,19 @@ def test_parts_that_came_and_left_delay_nobody(commands: float) -> None:
     tries.begins("stays")
     tries.refused("another", "NOPERM", 0.5, lambda: None, commands)
     assert tries.refused("stays", "NOPERM", 0.5, lambda: None, commands) <= max(_LONGEST, 2 * commands)
+
+
+@pytest.mark.parametrize("commands", [1, 6, 40])
+def test_a_part_that_pauses_because_of_others_tries_when_these_have_left(commands: float) -> None:
+    clock = Time()
+    tries = Tries(clock)  # type: ignore[arg-type]
+    woken: list[int] = []
+    pauses = [
+        tries.refused(number, "NOPERM", 0.5, lambda number=number: woken.append(number), commands)  # type: ignore[misc]
+        for number in range(30)
+    ]
+    for number in range(29):
+        tries.forget(number)
+    # Those that left were woken before at most once each, as long as others had made them pause.
+    assert woken.count(29) == (pauses[-1] > 0.5 + max(2.0, commands / 2))
+    assert len(woken) == len(set(woken))
