@@ -147,6 +147,10 @@ class History:
         self._ahead = server_us - (began + ended) // 2000
         self._write({"type": "clock", "time": began, "until": ended, "server": server_us})
 
+    def server_time(self) -> float:
+        """The server's clock now, in epoch seconds: this machine's, as long as nobody has looked."""
+        return time.time() if self._ahead is None else (time.monotonic_ns() // 1000 + self._ahead) / 1e6
+
     def excuse(self, f: str, since: int, until: int, why: str) -> None:
         self._write({"type": "excuse", "f": f, "since": since, "until": until, "why": why})
 
