@@ -283,7 +283,7 @@ MUTATIONS = [
     Mutation(
         "looks: a user who may only read the keys is refused",
         "redisson_dq/_async/connecting/connections.py",
-        'ways = ("_RO", "") if self._only_looks else ("", "_RO")',
+        'ways = ("_RO", "") if self.only_looks else ("", "_RO")',
         'ways = ("", "")',
         "tests/integration/looking/test_inspect.py::test_a_user_who_may_only_look",
     ),

@@ -111,7 +111,7 @@ class AdminServers:
 
     def looks_only(self) -> None:
         """From now on calls read-only scripts in the way that is allowed to a user without write permission."""
-        self._connections.looks()
+        self._connections.only_looks = True
 
     # -- nodes and commands ------------------------------------------------------------------------------------------
 
@@ -131,9 +131,9 @@ class AdminServers:
         """The replies to commands on keys, in one round trip. Raises the first error."""
         return self.run_together([each.request for each in asked])
 
-    def time_us(self, node: Node | None = None) -> int:
+    def time_us(self) -> int:
         """The time of a server, in epoch us."""
-        return self.run(commands.server_time_us(""), node)
+        return self.run(commands.server_time_us(""))
 
     def timed_us(self, node: Node) -> tuple[int, int]:
         """The time of a server, and how many us its reply took."""

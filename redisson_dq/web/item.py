@@ -83,29 +83,29 @@ class ItemView:
     state: str
     asked_state: str
     now: datetime
-    due: datetime | None
-    late_by: timedelta | None
-    moments: tuple[ItemMoment, ...]
-    attempts: int | None
-    reason: str
-    held_by: str
-    cursor: str
-    source: str
-    every: str
-    envelope: str
-    size: int | None
-    codec: str
-    sure: str
-    java_class: str
-    error: str
-    nodes: tuple[ValueNode, ...]
-    is_cut: bool
-    hex_lines: tuple[tuple[str, str, str], ...]
-    bytes_are_cut: bool
-    context: tuple[tuple[str, str], ...]
-    codecs: tuple[CodecChoice, ...]
     events: tuple[ItemEvent, ...]
     is_masked: bool
+    due: datetime | None = None
+    late_by: timedelta | None = None
+    moments: tuple[ItemMoment, ...] = ()
+    attempts: int | None = None
+    reason: str = ""
+    held_by: str = ""
+    cursor: str = ""
+    source: str = ""
+    every: str = ""
+    envelope: str = ""
+    size: int | None = None
+    codec: str = ""
+    sure: str = ""
+    java_class: str = ""
+    error: str = ""
+    nodes: tuple[ValueNode, ...] = ()
+    is_cut: bool = False
+    hex_lines: tuple[tuple[str, str, str], ...] = ()
+    bytes_are_cut: bool = False
+    context: tuple[tuple[str, str], ...] = ()
+    codecs: tuple[CodecChoice, ...] = ()
     actions: tuple[ActionChoice, ...] = ()
 
 
@@ -179,27 +179,8 @@ def _gone(client: Client, queue: str, state: str, id: str, masks: Masks, partiti
         state="gone",
         asked_state=state,
         now=datetime.now(timezone.utc),
-        due=None,
-        late_by=None,
-        moments=(),
         attempts=max(event.attempt for event in events) or None,
-        reason="",
-        held_by="",
-        cursor="",
-        source="",
-        every="",
-        envelope="",
-        size=None,
-        codec="",
-        sure="",
-        java_class="",
         error="The value is gone.",
-        nodes=(),
-        is_cut=False,
-        hex_lines=(),
-        bytes_are_cut=False,
-        context=(),
-        codecs=(),
         events=tuple(events),
         is_masked=bool(masks),
     )

@@ -28,7 +28,6 @@ __all__ = [
     "get_number",
     "has_field",
     "head",
-    "index_of",
     "leases_over",
     "length_of",
     "members_of",
@@ -101,11 +100,6 @@ def peek(key: str, index: int = 0) -> Request[bytes | None]:
     return Request(words=("LINDEX", key, index), types={key: "list"}, parse=_as_is)
 
 
-def index_of(key: str, value: bytes, rank: int = 1) -> Request[int | None]:
-    """The place of the first equal element, or with rank -1 of the last."""
-    return Request(words=("LPOS", key, value, "RANK", rank), types={key: "list"}, parse=_as_is)
-
-
 def add(key: str, end: End, values: list[bytes]) -> Request[int]:
     """Adds values to that end, one after the other. Returns the new length."""
     return Request(words=(PUSH[end], key, *values), types={key: "list"}, parse=int)
@@ -137,10 +131,9 @@ def members_of(key: str) -> Request[list[bytes]]:
 # -- any number of keys of any type ----------------------------------------------------------------------------------
 
 
-def count_keys(keys: Iterable[str], *, touch: bool = False) -> Request[int]:
-    """How many of the keys exist. With ``touch`` they count as just used."""
-    words = ("TOUCH" if touch else "EXISTS", *keys)
-    return Request(words=words, types=dict.fromkeys(keys, ""), parse=int)
+def count_keys(keys: Iterable[str]) -> Request[int]:
+    """How many of the keys exist."""
+    return Request(words=("EXISTS", *keys), types=dict.fromkeys(keys, ""), parse=int)
 
 
 # -- the queue's other keys ------------------------------------------------------------------------------------------

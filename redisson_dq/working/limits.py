@@ -194,17 +194,17 @@ class Admission:
         (key, text), (rate_key, rate_text), (turns_key, turns_text) = found
         id, place = self._known(self.limit, home)
         slots = 0 if self.limit is None else self.limit.slots
-        by: bytes | str = ""
+        by = b""
         if self.is_by_key:
+            contexts = [name_in_context(each) for each in self._keys]
             labels = self._label("limit", self.limit, text), self._label("rate", self.rate, rate_text)
-            by = "\0".join((*labels, *(name_in_context(each) for each in self._keys[:2]), ""))
+            turns = "", ""
+            handler = b""
             if self.turns is not None:
-                context = name_in_context(self.turns)
-                label = _in_words("turns", f"{context}=" if context else turns_text)
+                turns = _in_words("turns", f"{contexts[2]}=" if contexts[2] else turns_text), contexts[2]
                 handler = digest(f"turns {self.name} by {self.turns if isinstance(self.turns, str) else ''}".encode())
-                by = f"{by}{label}\0{context}\0".encode("utf-8", "replace") + handler[:4] + turns_key
-            else:
-                by += "\0\0"
+            texts = "\0".join((*labels, *contexts[:2], *turns, ""))
+            by = texts.encode("utf-8", "replace") + handler[:4] + turns_key
         words = LimitWords(id=id + key, home=place, slots=slots, by=by)
         if self.rate is None:
             return words

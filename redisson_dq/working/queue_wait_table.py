@@ -106,11 +106,6 @@ class QueueWaitTable:
         self.state = State.STOCKED if is_stocked else State.RESTING
 
     @property
-    def is_in_line(self) -> bool:
-        """Whether a waiter may be answered."""
-        return self.state in (State.WAITING, State.LEAVING, State.PARTING)
-
-    @property
     def ends(self) -> bool:
         """Whether it takes no further values."""
         return self.state in (State.PARTING, State.GONE)

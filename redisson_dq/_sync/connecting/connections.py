@@ -78,8 +78,9 @@ class Connections(Pools):
         # The channels that this client may not publish on, as Redis has said.
         self._unheard: set[bytes] = set()
         self._transactions = Transactions(self)
-        # Whether the user was last allowed to call scripts that only read, and only by EVALSHA_RO.
-        self._only_looks = False
+        #: Whether scripts that only read are called by EVALSHA_RO first: the user was last allowed only that, or only
+        #: looks. A user who may only read is refused EVALSHA, and the server notes each refusal in ``ACL LOG``.
+        self.only_looks = False
         # Whether the user may write to lists, as far as is known.
         self._may_write = True
         #: The lists of values that could not be read.
@@ -90,12 +91,6 @@ class Connections(Pools):
         self.untold: Callable[[Any, int], None] | None = None
         #: A one-shot hook after the next successful offer. It raises no error of this library.
         self.behind_next: Work | None = None
-
-    def looks(self) -> None:
-        """Calls scripts that only read by EVALSHA_RO first. A user who may only read is refused EVALSHA, and the server
-        notes each refusal in ``ACL LOG``.
-        """
-        self._only_looks = True
 
     def run(
         self,
@@ -253,7 +248,7 @@ class Connections(Pools):
         batches = [
             Batch(
                 pool,
-                packed(chosen := [requests[i] for i in places], only_looks=self._only_looks),
+                packed(chosen := [requests[i] for i in places], only_looks=self.only_looks),
                 durability_of(chosen),
             )
             for pool, places in parts
@@ -366,12 +361,12 @@ class Connections(Pools):
     def _looked(self, connection: Any, script: Script, words: tuple[Any, ...], how: _How, *, asking: bool) -> Any:
         # A user who may only read the keys is refused EVALSHA, as Redis asks for the right to write them. From Redis 7
         # on such a user may call a script by EVALSHA_RO.
-        ways = ("_RO", "") if self._only_looks else ("", "_RO")
+        ways = ("_RO", "") if self.only_looks else ("", "_RO")
         refusal: ResponseError | None = None
         for suffix in ways:
             try:
                 reply = self._called(connection, script, suffix, words, how, asking=asking)
-                self._only_looks = suffix == "_RO"
+                self.only_looks = suffix == "_RO"
                 return reply
             except ResponseError as error:
                 is_refused = isinstance(error, NoPermissionError) or "unknown command" in str(error)

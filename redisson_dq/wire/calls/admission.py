@@ -36,7 +36,7 @@ class LimitWords:
     tokens: int = 0
     per_us: int = 1
     size: int = 0
-    by: bytes | str = ""
+    by: bytes = b""
 
 
 @attrs.frozen(kw_only=True)

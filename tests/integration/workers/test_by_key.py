@@ -497,4 +497,4 @@ def test_limits_by_different_keys_are_apart() -> None:
     assert len({words("a").id, words("b").id, words("a", name="n").id}) == 3
     plain = Admission(name="h", limit=Limit(4)).words_in(str)
     assert plain.home != words("a").home
-    assert plain.by == ""
+    assert plain.by == b""

@@ -91,7 +91,6 @@ class Surroundings:
         self.check(kind)
 
     def check(self, kind: str) -> None:
-        assert self.table.is_in_line is self.in_line
         assert self.table.ends is self.asked_to_end
         assert self.is_forgotten is (self.asked_to_end and not self.in_line), "the end waits for the answer alone"
         assert self.table.state is self.expected()
