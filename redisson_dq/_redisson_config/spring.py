@@ -116,36 +116,44 @@ def _environment(name: str) -> str | None:
 def _settings(given: dict[str, str], where: str) -> Mapping[str, Any]:
     """Spring's settings under Redisson's names, as its starter does."""
     taken: dict[str, Any] = {}
-    for name, ours in (("username", "username"), ("password", "password"), ("clientname", "clientName")):
-        if given.get(name):
-            taken[ours] = given.pop(name)
-    for name, ours in (("timeout", "timeout"), ("connecttimeout", "connectTimeout")):
-        if given.get(name):
-            taken[ours] = _milliseconds(given.pop(name), f"{where}: {ours}")
+    for name in ("username", "password", "clientName"):
+        if given.get(name.lower()):
+            taken[name] = given.pop(name.lower())
+    for name in ("timeout", "connectTimeout"):
+        if given.get(name.lower()):
+            taken[name] = _milliseconds(given.pop(name.lower()), f"{where}: {name}")
     if given.get("database"):
         taken["database"] = given.pop("database")
+    section, servers = _servers(given)
+    if section == "clusterServersConfig":
+        taken.pop("database", None)
+    left = {each: value for each, value in given.items() if not each.startswith(_OF_DRIVERS)}
+    return {section: {**taken, **servers, **left}}
+
+
+def _servers(given: dict[str, str]) -> tuple[str, dict[str, Any]]:
+    """Redisson's section for the servers, and the settings of their addresses. Takes these out of ``given``."""
     tls = given.pop("ssl", given.pop("ssl.enabled", "false")).lower() == "true"
     scheme = "rediss" if tls else "redis"
-    section, name, addresses = "singleServerConfig", "address", ""
+    url, host, port = given.pop("url", ""), given.pop("host", ""), given.pop("port", "")
+
+    def nodes(name: str) -> list[str]:
+        addresses = [each.strip() for each in given.pop(name).split(",") if each.strip()]
+        return [each if "://" in each else f"{scheme}://{each}" for each in addresses]
+
     if given.get("sentinel.nodes"):
-        section, name, addresses = "sentinelServersConfig", "sentinelAddresses", given.pop("sentinel.nodes")
+        found: dict[str, Any] = {"sentinelAddresses": nodes("sentinel.nodes")}
         for of_spring, ours in _OF_SENTINEL.items():
             if given.get(f"sentinel.{of_spring}"):
-                taken[ours] = given.pop(f"sentinel.{of_spring}")
-    elif given.get("cluster.nodes"):
-        section, name, addresses = "clusterServersConfig", "nodeAddresses", given.pop("cluster.nodes")
-        taken.pop("database", None)
-    if addresses:
-        nodes = [each.strip() for each in addresses.split(",") if each.strip()]
-        taken[name] = [each if "://" in each else f"{scheme}://{each}" for each in nodes]
-    elif given.get("url"):
-        taken.update(_of_url(given.pop("url")))
-    elif given.get("host") or given.get("port"):
-        taken[name] = f"{scheme}://{given.get('host') or 'localhost'}:{given.get('port') or 6379}"
-    for used in ("host", "port", "url"):
-        given.pop(used, None)
-    left = {each: value for each, value in given.items() if not each.startswith(_OF_DRIVERS)}
-    return {section: {**taken, **left}}
+                found[ours] = given.pop(f"sentinel.{of_spring}")
+        return "sentinelServersConfig", found
+    if given.get("cluster.nodes"):
+        return "clusterServersConfig", {"nodeAddresses": nodes("cluster.nodes")}
+    if url:
+        return "singleServerConfig", _of_url(url)
+    if host or port:
+        return "singleServerConfig", {"address": f"{scheme}://{host or 'localhost'}:{port or 6379}"}
+    return "singleServerConfig", {}
 
 
 def _of_url(url: str) -> dict[str, Any]:

@@ -5,23 +5,23 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from redisson_dq._async.queues.delayed_item import DelayedItem
 from redisson_dq._async.queues.due_taking import DueTaking
+from redisson_dq._async.queues.keeps_history import KeepsHistory
 from redisson_dq._async.queues.leaser import Leaser
 from redisson_dq._async.queues.recurring import RecurringOffers
 from redisson_dq._async.runtime import Attachment, Runtime
 from redisson_dq._common.signatures import with_options_of
 from redisson_dq.calls.delayed import By, DelayedRequests, OfferOptions
-from redisson_dq.calls.history import Kept, history_of
 from redisson_dq.calls.items import page_of_items
 from redisson_dq.calls.offers import equal_offers, note_offered, offered
 from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.durability import Durability
 from redisson_dq.errors import RedissonDQError
-from redisson_dq.items import ExpiredItem, ItemEvent, Outcome, Overdue
+from redisson_dq.items import ExpiredItem, Outcome, Overdue
 from redisson_dq.observing.operations import OperationKind
 from redisson_dq.scheduling.times import Delay, due_word
 from redisson_dq.wire import commands
@@ -41,7 +41,7 @@ _SENT_AGAIN = 2.0
 T = TypeVar("T")
 
 
-class DelayedQueue(DueTaking[T], RecurringOffers[T]):
+class DelayedQueue(DueTaking[T], RecurringOffers[T], KeepsHistory[T]):
     """The values that wait for their time. Made by ``client.delayed_queue(queue_or_name)``.
 
     They are only in Redis, so they survive every process. Any process that offers to the queue, or takes from it,
@@ -316,65 +316,6 @@ class DelayedQueue(DueTaking[T], RecurringOffers[T]):
         :Cost: O(1); one round trip
         """
         return await self._run(self.requests.max_size())
-
-    async def set_history(self, keep: Kept | None) -> None:
-        """Begins a history of what happens to the items of this queue, which :meth:`history` reads; None ends it.
-
-        - ``keep``: a number keeps the events of about that many items (8 for each), for 30 days at most. A timedelta
-          keeps those of that time, 50,000 at most
-
-        The scripts of all processes with this version note what they do, wherever they run. Earlier versions and
-        Redisson note nothing. Values are not stored. An event takes some 150 bytes, 1 KB at most.
-
-        >>> await delayed.set_history(1000)
-
-        :Cost: O(n), n events that are dropped; one round trip. Then each act on an item costs O(1) more in its script
-        :Guarantee: atomic; seen by the next call of every process
-        """
-        await self._run(self.requests.set_history(keep))
-
-    async def history(
-        self,
-        id: str | None = None,
-        *,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        what: str | None = None,
-        limit: int = 1000,
-    ) -> list[ItemEvent]:
-        """What happened to one item, or to all, oldest first; the last ``limit`` events.
-
-        - ``id``: yours, or one that an offer made. Without it, the events of all items
-        - ``since``, ``until``: aware datetimes
-        - ``what``: only events of this kind, as ``"dead"``: see :class:`ItemEvent`
-
-        Empty where the queue keeps no history (:meth:`set_history`). An item with an id of yours that is nowhere, and
-        whose last event does not say why, has ``"gone"`` at the end: another client or ``take()`` has taken it. Without
-        such an id an item that has been moved is known by its value only, and equal values share their events.
-
-        >>> await delayed.set_history(1000)
-        >>> item = await delayed.offer("order", delay=60, id="order-71")
-        >>> [event.what for event in await delayed.history("order-71")]
-        ['offered']
-
-        :Cost: O(n), n events of the queue; one round trip for 500 of them
-        :Guarantee: reads only; each round trip at a moment of its own
-        """
-        reading = history_of(self._side, id, since, until, what, limit)
-        result: Any = None
-        while True:
-            try:
-                request = reading.send(result)
-            except StopIteration as error:
-                return error.value  # type: ignore[no-any-return]
-            result = await self._run(request)
-
-    async def history_kept(self) -> tuple[int, timedelta] | None:
-        """How many events the history keeps at most, and for how long; None without a history.
-
-        :Cost: O(1); one round trip
-        """
-        return await self._run(self.requests.history_kept())
 
     async def expired_count(self) -> int:
         """How many items were too late to be delivered (``expires=`` of :meth:`offer`), ever.

@@ -59,6 +59,16 @@ class Receiving(Generic[T]):
     renew: bool = False
     on_lost: Callback[Delivery[T]] | None = None
 
+    def check(self, name: str) -> None:
+        """Raises ArgumentError for options that cannot be used."""
+        if not isinstance(self.renew, bool):
+            raise ArgumentError(f"queue {name!r}: renew= must be True or False, not {shown(self.renew)}")
+        if self.on_lost is not None:
+            check_function(self.on_lost, name)
+            check_callback(self.on_lost, f"queue {name!r}: on_lost=")
+            if not self.renew:
+                raise ArgumentError(f"queue {name!r}: on_lost= is called when a renewal fails, so it needs renew=True")
+
 
 class Leaser(Generic[T]):
     """Leases values, and makes deliveries of them."""
@@ -89,13 +99,8 @@ class Leaser(Generic[T]):
         name = self._name or self.sides[0].name
         seconds = None if timeout is None else timeout_seconds(timeout, name)
         wanted = 1 if limit is None else check_count(limit, name)
-        if not isinstance(how.renew, bool):
-            raise ArgumentError(f"queue {name!r}: renew= must be True or False, not {shown(how.renew)}")
-        if how.on_lost is not None:
-            check_function(how.on_lost, name)
-            check_callback(how.on_lost, f"queue {name!r}: on_lost=")
-            if not how.renew:
-                raise ArgumentError(f"queue {name!r}: on_lost= is called when a renewal fails, so it needs renew=True")
+        if how.renew is not False or how.on_lost is not None:
+            how.check(name)
         deadline = None if seconds is None else self._runtime.clock.monotonic() + seconds
         # Values of several partitions are kept together, or go back together.
         lifelines: list[Lifeline] = []

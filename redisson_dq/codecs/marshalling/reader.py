@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from redisson_dq.codecs.faults import Malformed, shorten
 from redisson_dq.codecs.marshalling import ids
+from redisson_dq.codecs.marshalling.river_bytes import RiverBytes
 from redisson_dq.codecs.marshalling.utf import as_java_writes_utf
-from redisson_dq.codecs.serialization.contents import ContentReader
 from redisson_dq.codecs.serialization.descriptors import array_descriptor, jdk_descriptor
 from redisson_dq.codecs.serialization.handler import int_bytes, put
 from redisson_dq.codecs.serialization.stream import (
@@ -33,7 +33,6 @@ from redisson_dq.codecs.serialization.stream import (
     Instance,
     Section,
 )
-from redisson_dq.codecs.serialization.utf import decode_utf
 from redisson_dq.java.arrays import PRIMITIVE_CODES
 from redisson_dq.java.own import own
 
@@ -48,7 +47,7 @@ _UNFINISHED: Final = -1  # the flags of a class that is being read
 _BLOCKS = {ids.BLOCK_SMALL: 1, ids.BLOCK_MEDIUM: 2, ids.BLOCK_LARGE: 4}
 
 
-class RiverReader(ContentReader):
+class RiverReader(RiverBytes):
     """One value: its bytes, the position in them, and the objects and classes that can be referred to."""
 
     __slots__ = ("alike", "classes", "instances", "orders", "version")
@@ -334,43 +333,6 @@ class RiverReader(ContentReader):
             name = str.__str__(name)
             self.instances[-1] = name
         return name
-
-    def _counted_chars(self) -> str:
-        return self._chars(self._int())
-
-    def _chars(self, size: int) -> str:
-        """A text of ``count`` UTF-16 units."""
-        data, start = self.data, self.pos
-        end = start + size
-        if not 0 <= size <= len(data) - start:
-            raise Malformed(f"a text of {size} characters is announced, {len(data) - start} bytes are there", start)
-        if not data[start:end].isascii():
-            end = start
-            for _ in range(size):
-                lead = data[end]
-                end += 1 if lead < 0x80 else 2 if lead < 0xE0 else 3
-        self.pos = start
-        return decode_utf(self._next_bytes(end - start), start)
-
-    def _count(self, form: int) -> int:
-        """A length in 0, 1, 2 or 4 bytes, depending on which of the four ids of its kind was read."""
-        if form == 3:
-            count = self._int()
-            if count <= 0:
-                raise Malformed(f"a length of {count}", self.pos - 4)
-            return count
-        return 0 if form == 0 else self._unsigned(form) or 0x100**form
-
-    def _unsigned(self, width: int) -> int:
-        return int.from_bytes(self._next_bytes(width), "big")
-
-    def _int(self) -> int:
-        (found,) = _INT.unpack(self._next_bytes(4))
-        return int(found)
-
-    def _long(self) -> int:
-        (found,) = _LONG.unpack(self._next_bytes(8))
-        return int(found)
 
 
 def _array_name(component: str) -> str:
