@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import enum
 import threading
 import weakref
 from collections.abc import Callable, Iterator
@@ -99,6 +100,15 @@ class TimedLines:
         return True
 
 
+class _LinePhase(enum.Enum):
+    """What comes over a connection."""
+
+    CONNECTING = "nothing yet, or the replies to its greeting"
+    REPLIES = "a reply to each command"
+    SUBSCRIBING = "a reply to each command, until a subscription is on its way"
+    MESSAGES = "messages of channels"
+
+
 @attrs.define(eq=False)
 class _Unread:
     """A command whose reply has not been read."""
@@ -116,8 +126,8 @@ class TimedLine:
         self._alarms = lines.alarms
         self._connection = weakref.ref(connection)
         self.id = 0
-        self.is_open = self.is_connecting = True
-        self.is_subscribed = self._subscribes = False
+        self.is_open = True
+        self._phase = _LinePhase.CONNECTING
         #: Whether Redis notifies it of changed keys.
         self.hears_of_keys = False
         #: Held during a write.
@@ -137,7 +147,7 @@ class TimedLine:
         """Starts to observe all commands."""
         connection = self._connection()
         self._replies = 0 if connection is None else passed(connection.local_address())
-        self.is_connecting, self.reader = False, None
+        self._phase, self.reader = _LinePhase.REPLIES, None
         self._alarms.happened()
 
     def close(self) -> None:
@@ -150,6 +160,16 @@ class TimedLine:
         self._sent.clear()
         self._alarms.happened()
 
+    @property
+    def is_connecting(self) -> bool:
+        """Whether the server has not greeted it yet."""
+        return self._phase is _LinePhase.CONNECTING
+
+    @property
+    def is_subscribed(self) -> bool:
+        """Whether messages come, and no replies."""
+        return self._phase is _LinePhase.MESSAGES
+
     # -- sending -----------------------------------------------------------------------------------------------------
 
     def translated(self, packed: bytes) -> bytes:
@@ -160,7 +180,8 @@ class TimedLine:
 
     def written(self) -> None:
         """The commands are on their way."""
-        self.is_subscribed = self._subscribes
+        if self._phase is _LinePhase.SUBSCRIBING:
+            self._phase = _LinePhase.MESSAGES
         if self.is_subscribed or self.is_blocking:
             self._alarms.happened()
         else:
@@ -195,8 +216,9 @@ class TimedLine:
             end = self._lines.channels_end
             words[1:] = [each if each.startswith(_OF_REDIS) else each + end for each in words[1:]]
         if name in _SUBSCRIBING:
-            self._subscribes = True
-        elif not self._subscribes:
+            if not self.is_subscribed:
+                self._phase = _LinePhase.SUBSCRIBING
+        elif self._phase in (_LinePhase.CONNECTING, _LinePhase.REPLIES):
             self._sent.append(unread or _Unread(name, tuple(words) if name in _BLOCKING else ()))
         return pack(words)
 

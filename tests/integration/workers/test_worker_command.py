@@ -340,7 +340,7 @@ def test_one_that_never_begins_is_killed(url: str, tmp_path: Path, admin: Any) -
     """
     (tmp_path / "hangs.py").write_text(textwrap.dedent(program).replace("URL", repr(url)))
     with starting(url, "hangs", "--silence", "0.3", cwd=tmp_path) as made:
-        made.until("stands still")
+        made.until("which hangs")
         made.until("died of signal 9")
         eventually(lambda: admin.get("began") == b"2")
         made.send(signal.SIGTERM)
@@ -356,7 +356,7 @@ def test_one_that_stands_still_is_killed(url: str, admin: Any, queue: Any) -> No
         eventually(lambda: in_hand(admin) == 1)
         (pid,) = children(made)
         os.kill(pid, signal.SIGSTOP)
-        made.until("stands still")
+        made.until("which hangs")
         eventually(lambda: len(done(admin)) == 1)
         made.send(signal.SIGTERM)
         assert made.ends() == 0
