@@ -42,7 +42,7 @@ class Instrumentation:
         self._make = make
         self._made: weakref.WeakSet[Spans] = weakref.WeakSet()
         if isinstance(target, (Worker, AsyncioWorker)):
-            target._each_client(self._watch)
+            target._clients.each(self._watch)
         else:
             self._watch(target)
 
@@ -53,7 +53,7 @@ class Instrumentation:
             return
         _known.pop(target, None)
         clients: Sequence[Client | AsyncioClient]
-        clients = target._no_more_clients(self._watch) if isinstance(target, (Worker, AsyncioWorker)) else [target]
+        clients = target._clients.no_more(self._watch) if isinstance(target, (Worker, AsyncioWorker)) else [target]
         for client in clients:
             operations = client.runtime.operations
             operations[:] = [each for each in operations if each not in self._made]

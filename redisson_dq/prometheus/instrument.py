@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from types import TracebackType
 from typing import Any, Protocol, runtime_checkable
@@ -39,9 +39,7 @@ class _Watchable(Protocol):
 class _Employer(Protocol):
     """A worker, for threads or for asyncio."""
 
-    def _each_client(self, prepare: Callable[[Any], object], /) -> None: ...
-
-    def _no_more_clients(self, prepare: Callable[[Any], object], /) -> object: ...
+    _clients: Any
 
     @property
     def queues(self) -> list[str]: ...
@@ -65,7 +63,7 @@ class Instrument:
         #: A worker creates a client at each start, and drops it at its stop.
         self._clients: weakref.WeakSet[Any] = weakref.WeakSet()
         if isinstance(target, _Employer):
-            target._each_client(self._watch)
+            target._clients.each(self._watch)
         else:
             self._watch(target)
         self._page.add(self)
@@ -81,7 +79,7 @@ class Instrument:
         In that case the counts so far stay on its page, as counters never fall. May be called twice.
         """
         if isinstance(self.target, _Employer):
-            self.target._no_more_clients(self._watch)
+            self.target._clients.no_more(self._watch)
         for client in list(self._clients):
             client.stop_observing(self._counts)
         self._clients.clear()
@@ -130,7 +128,7 @@ def instrument(target: _Watchable | _Employer, *, registry: CollectorRegistry = 
     ``other``. No command is sent to Redis. A second call for the same target and registry returns the same handle.
     Raises ArgumentError.
     """
-    if not any(callable(getattr(target, name, None)) for name in ("_each_client", "stop_observing")):
+    if not any(hasattr(target, name) for name in ("handling_for", "stop_observing")):
         raise ArgumentError(f"instrument() takes a client or a worker of this library, not {shown(target)}")
     return _shown_of(registry).of(target) or Instrument(target, registry)
 

@@ -13,9 +13,10 @@ from redisson_dq._async.leases.delivery import Delivery, lease_of
 from redisson_dq._async.worker.deadlines import Deadlines
 from redisson_dq._async.worker.handling import Handling, Setting
 from redisson_dq._async.worker.intake import Intake
+from redisson_dq._async.worker.last_handlings import LastHandlings
 from redisson_dq._async.worker.performing import RunningHandling
 from redisson_dq._async.worker.reports import ValueReports
-from redisson_dq._concurrency import AsyncMutex, AsyncSwitch
+from redisson_dq._concurrency import AsyncMutex
 from redisson_dq._concurrency.handler_pools import AsyncPoolWork
 from redisson_dq.calls.endings import Nack
 from redisson_dq.items import SettleOutcome
@@ -54,7 +55,8 @@ class Assigner:
         self._handlings: dict[Handling, None] = {}
         self._of_delivery: dict[int, Handling] = {}
         self._stops = False
-        self._changed = AsyncSwitch(self._clock)
+        #: Waits for handlings when the worker stops.
+        self.last_handlings = LastHandlings(self._clock, self._going_on)
         self._deadlines = Deadlines(self._clock, self._moments, self._due)
 
     # -- for the crew ------------------------------------------------------------------------------------------------
@@ -105,43 +107,6 @@ class Assigner:
         """Begins no handling from now on. Values that still come are given back."""
         with self._mutex:
             self._stops = True
-
-    def check_end(self) -> None:
-        """Lets :meth:`ended` check again whether the grace is cut short."""
-        self._changed.on()
-
-    async def ended(self, deadline: float, hurries: Callable[[], bool]) -> None:
-        """Waits for the handlings until the deadline, or until ``hurries`` says that the grace is cut short.
-
-        Then hands back the values of handlers that have not returned.
-        """
-        await self._wait_for_handlings(deadline, hurries)
-        count = sum(bool(handling.hand_back()) for handling in reversed(self._going_on()))
-        if count:
-            logger.warning("worker: stopping; %d handlers have not returned, and their values are put back", count)
-
-    async def concluded(self, deadline: float) -> None:
-        """Waits until the outcomes of handlers that have returned are on their way to Redis, after :meth:`ended`.
-
-        A hook, or a function for a backoff, may hold one up beyond the deadline. Its values are handed back then.
-        """
-        await self._wait_for_handlings(deadline, lambda: False)
-        for handling in reversed(self._going_on()):
-            if back := handling.hand_back():
-                logger.warning(
-                    "queue %r: %s has returned, but a hook or its backoff has not: the worker stops and puts back %s",
-                    handling.intake.name,
-                    handling.handler.name,
-                    ", ".join(lease_of(event.delivery).display_name for event in back),
-                )
-
-    async def _wait_for_handlings(self, deadline: float, hurries: Callable[[], bool]) -> None:
-        while not hurries():
-            self._changed.off()
-            wait = deadline - self._clock.monotonic()
-            if not self._going_on() or wait <= 0 or hurries():
-                break
-            await self._changed.wait(wait)
 
     def _going_on(self) -> list[Handling]:
         with self._mutex:
@@ -386,7 +351,7 @@ class Assigner:
             self._forget(handling)
         if self._stops:
             # Otherwise nobody waits for the end of handlings.
-            self._changed.on()
+            self.last_handlings.check()
 
     def _forget(self, handling: Handling) -> None:
         self._handlings.pop(handling, None)
@@ -406,7 +371,7 @@ class Assigner:
         else:
             self._carry_out(actions, [], self._setting.pool.start)
         if self._stops:
-            self._changed.on()
+            self.last_handlings.check()
 
     # -- times -------------------------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from redisson_dq._async.client import Client
 from redisson_dq._async.connect import unopened
+from redisson_dq._common.texts import mixed_up
 from redisson_dq._redisson_config import RedissonConfig
 from redisson_dq.errors import ArgumentError
 
@@ -18,6 +19,10 @@ class Clients:
 
     def __init__(self, given: Client | None, url: str | None = None, options: dict[str, Any] | None = None) -> None:
         """``given`` is the user's. Without it, ``url`` and ``options`` are those of :func:`connect`."""
+        if not (given is None or isinstance(given, Client)):
+            raise ArgumentError(
+                f"Worker(): {mixed_up(given, Client, 'make one with Client(redis)')}; Worker.connect(url) makes one"
+            )
         self._given = given
         self._url, self._options = url, options or {}
         self._prepare: list[Callable[[Client], object]] = []

@@ -228,7 +228,7 @@ class Crew:
 
     def check_end(self) -> None:
         """Lets :meth:`aclose` check again whether the grace is cut short."""
-        self._assigner.check_end()
+        self._assigner.last_handlings.check()
 
     async def aclose(self, grace: float, hurries: Callable[[], bool]) -> None:
         """Fetches no more, lets handlers end within the grace, and hands the rest back, uncounted."""
@@ -246,10 +246,10 @@ class Crew:
             answers = await fetcher.has_ended() and answers
         with self._mutex:
             self._assigner.return_batches()
-        await self._assigner.ended(deadline, hurries)
+        await self._assigner.last_handlings.returned(deadline, hurries)
         left = 0.0 if hurries() else max(0.0, deadline - self._clock.monotonic())
         last = self._clock.monotonic() + LAST_STEPS
-        await self._assigner.concluded(last)
+        await self._assigner.last_handlings.concluded(last)
         await self._settler.aclose(max(0.0, last - self._clock.monotonic()) if answers else left, left)
         await self._assigner.aclose()
         await self._watch.aclose()

@@ -76,8 +76,9 @@ class RunningHandling(Handling):
         return True
 
     def _acked(self, seconds: float, outcome: SettleOutcome) -> None:
-        told = {"duration": timedelta(seconds=seconds)}
-        self._settled(self.events[0], happenings.Succeeded, told, None, outcome)
+        event = self.events[0]
+        done = partial(self.tell, happenings.Succeeded, event, duration=timedelta(seconds=seconds))
+        self._settled(event, done, outcome)
 
     async def _returned(self, outcomes: Outcomes) -> None:
         if Do.CONCLUDE in map(_DO, self.happened(Trigger.RETURNED)):

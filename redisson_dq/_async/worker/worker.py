@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,7 +18,6 @@ from redisson_dq._async.worker.crew import Crew
 from redisson_dq._async.worker.declaring import Declarations
 from redisson_dq._async.worker.event import current_event
 from redisson_dq._common.signatures import options_of, with_options_of
-from redisson_dq._common.texts import mixed_up
 from redisson_dq._concurrency import AsyncSwitch, async_finish
 from redisson_dq._concurrency.blocks import AsyncWrongWith
 from redisson_dq._concurrency.handler_pools import AsyncBridge
@@ -72,11 +71,24 @@ class Worker(Declarations, AsyncWrongWith):
 
     @with_options_of(WorkerOptions)
     def __init__(self, client: Client, **options: Unpack[WorkerOptionNames]) -> None:
-        if not isinstance(client, Client):
-            raise ArgumentError(
-                f"Worker(): {mixed_up(client, Client, 'make one with Client(redis)')}; Worker.connect(url) makes one"
-            )
-        self._setup(Clients(client), WorkerOptions(**options))
+        # connect() passes the clients of its own.
+        self._clients = client if isinstance(client, Clients) else Clients(client)
+        self._options = given = WorkerOptions(**options)
+        super().__init__(given.of_queues())
+        self._chance = random.Random() if given.chance is None else given.chance
+        # It remembers which queue was served when, from one start to the next.
+        self._order = given.asking_order()
+        #: Four bytes that the ids of its leases begin with. A supervisor sets them before the start. It can hand the
+        #: leases back (:meth:`_return_leases`) when this process has died.
+        self._owner = b""
+        self._resources: AsyncResources | None = None
+        self._crew: Crew | None = None
+        # The process in which it was started last, if it was.
+        self._process: int | None = None
+        self._bridge: AsyncBridge | None = None
+        self._changed = AsyncSwitch(current())
+        self._asked_to_stop = 0
+        self._changes = LifeChanges()
 
     @classmethod
     def connect(
@@ -98,8 +110,9 @@ class Worker(Declarations, AsyncWrongWith):
         sent before the start, so a worker may be made when its module is imported. Where nothing names a server yet,
         ``redisson-dq worker --url`` may do so.
         """
-        made = cls.__new__(cls)
-        options = WorkerOptions(
+        clients: Any = Clients(None, url, client_options)
+        made = cls(
+            clients,
             concurrency=concurrency,
             order=order,
             visibility_timeout=visibility_timeout,
@@ -111,29 +124,7 @@ class Worker(Declarations, AsyncWrongWith):
         # A wrong option raises at once.
         some_url = url if names_server(url, client_options) else "redis://localhost"
         unopened(some_url, client_options, f"{cls.__name__}.connect", options_of(Worker.connect))
-        made._setup(Clients(None, url, client_options), options)
         return made
-
-    def _setup(self, clients: Clients, options: WorkerOptions) -> None:
-        super().__init__(options.of_queues())
-        self._options = options
-        self._clients = clients
-        self._chance = random.Random() if options.chance is None else options.chance
-        # It remembers which queue was served when, from one start to the next.
-        self._order = options.asking_order()
-        self._grace = options.grace_seconds()
-        #: Four bytes that the ids of its leases begin with. A supervisor sets them before the start. It can hand the
-        #: leases back (:meth:`_return_leases`) when this process has died.
-        self._owner = b""
-        self._resources: AsyncResources | None = None
-        self._crew: Crew | None = None
-        # The process in which it was started last.
-        self._process = os.getpid()
-        self._has_begun = False
-        self._bridge: AsyncBridge | None = None
-        self._changed = AsyncSwitch(current())
-        self._asked_to_stop = 0
-        self._changes = LifeChanges()
 
     # -- its life ----------------------------------------------------------------------------------------------------
 
@@ -211,7 +202,7 @@ class Worker(Declarations, AsyncWrongWith):
                 'a worker without handlers receives nothing: declare them with @worker.handler("orders"), or import '
                 "the modules that do, before it starts"
             )
-        self._process, self._has_begun = os.getpid(), True
+        self._process = os.getpid()
         self._check_names()
         self.check_dependencies()
         self._bridge = AsyncBridge()
@@ -301,7 +292,7 @@ class Worker(Declarations, AsyncWrongWith):
     @property
     def grace(self) -> float:
         """How many seconds handlers have at a stop without a ``grace`` of its own."""
-        return self._grace
+        return self._options.grace_seconds()
 
     def set_url(self, url: str) -> None:
         """Connects to another server from the next start on. Only a worker of :meth:`connect` can."""
@@ -351,14 +342,6 @@ class Worker(Declarations, AsyncWrongWith):
         finally:
             await self._clients.done_with(client)
 
-    def _each_client(self, prepare: Callable[[Client], object]) -> None:
-        """Calls ``prepare(client)`` with the client that it has, and with each that it makes at a later start."""
-        self._clients.each(prepare)
-
-    def _no_more_clients(self, prepare: Callable[[Client], object]) -> list[Client]:
-        """Calls ``prepare`` no more. Returns the client that it has, if any."""
-        return self._clients.no_more(prepare)
-
     def _handlers_changed(self, before: list[Handler]) -> None:
         if (crew := self._crew) is None:
             return
@@ -372,7 +355,7 @@ class Worker(Declarations, AsyncWrongWith):
             raise
 
     async def _stop(self, grace: Delay | None, asked: int) -> None:
-        seconds = self._grace if grace is None else seconds_of(grace, "worker: grace=")
+        seconds = self.grace if grace is None else seconds_of(grace, "worker: grace=")
         if self._is_forked:
             # Nothing runs here, and the connections are those of the other process.
             return
@@ -384,7 +367,7 @@ class Worker(Declarations, AsyncWrongWith):
             )
         if await self._changes.begin(lambda: self._crew is not None):
             await async_finish(self._stopped(seconds, asked))
-        elif not self._has_begun:
+        elif self._process is None:
             logger.warning("worker: stop() before start() or run() stops nothing: a run() that follows goes on")
 
     async def _stopped(self, grace: float, asked: int) -> None:

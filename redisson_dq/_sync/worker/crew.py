@@ -231,7 +231,7 @@ class Crew:
 
     def check_end(self) -> None:
         """Lets :meth:`close` check again whether the grace is cut short."""
-        self._assigner.check_end()
+        self._assigner.last_handlings.check()
 
     def close(self, grace: float, hurries: Callable[[], bool]) -> None:
         """Fetches no more, lets handlers end within the grace, and hands the rest back, uncounted."""
@@ -249,10 +249,10 @@ class Crew:
             answers = fetcher.has_ended() and answers
         with self._mutex:
             self._assigner.return_batches()
-        self._assigner.ended(deadline, hurries)
+        self._assigner.last_handlings.returned(deadline, hurries)
         left = 0.0 if hurries() else max(0.0, deadline - self._clock.monotonic())
         last = self._clock.monotonic() + LAST_STEPS
-        self._assigner.concluded(last)
+        self._assigner.last_handlings.concluded(last)
         self._settler.close(max(0.0, last - self._clock.monotonic()) if answers else left, left)
         self._assigner.close()
         self._watch.close()

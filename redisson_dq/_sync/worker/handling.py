@@ -167,7 +167,7 @@ class Handling:
             self.setting.pool.start(self._conclude_apart)
         elif action.do is Do.HAND_BACK:
             for event in reversed(events):
-                self._put(event, Nack(0, counted=False), happenings.HandedBack, {})
+                self._put(event, Nack(0, counted=False), partial(self.tell, happenings.HandedBack, event))
         elif action.do is Do.LET_EXPIRE:
             for event in events:
                 # Renewed no more.
@@ -190,49 +190,24 @@ class Handling:
         with self._mutex:
             return self.table.settles(place)
 
-    def _settle(
-        self,
-        place: int,
-        how: Ending,
-        kind: type[happenings.OfValue],
-        told: dict[str, Any],
-        before: Callable[[], object] | None = None,
-    ) -> None:
-        """Ends a lease, unless the value was handed back meanwhile."""
+    def _settle(self, place: int, how: Ending, done: Callable[[], object]) -> None:
+        """Ends a lease, unless the value was handed back meanwhile. ``done`` reports that Redis has done it."""
         with self._mutex:
             # In one step: a stop that finds the value settled ends the settler after the last handling.
             if self.table.settles(place):
-                self._put(self.events[place], how, kind, told, before)
+                self._put(self.events[place], how, done)
 
-    def _put(
-        self,
-        event: Event,
-        how: Ending,
-        kind: type[happenings.OfValue],
-        told: dict[str, Any],
-        before: Callable[[], object] | None = None,
-    ) -> None:
-        then = partial(self._settled, event, kind, told, before)
-        self.setting.settler.put(event.delivery, how, then, self.intake.acked)
+    def _put(self, event: Event, how: Ending, done: Callable[[], object]) -> None:
+        self.setting.settler.put(event.delivery, how, partial(self._settled, event, done), self.intake.acked)
 
-    def _settled(
-        self,
-        event: Event,
-        kind: type[happenings.OfValue],
-        told: dict[str, Any],
-        before: Callable[[], object] | None,
-        outcome: SettleOutcome,
-    ) -> None:
+    def _settled(self, event: Event, done: Callable[[], object], outcome: SettleOutcome) -> None:
         """Reports to hooks and observers how the lease of a value ended."""
         if outcome is SettleOutcome.LOST:
             self.tell(happenings.Lost, event)
-            return
-        if outcome is SettleOutcome.CANCELLED:
+        elif outcome is SettleOutcome.CANCELLED:
             self.tell(happenings.ItemCancelled, event)
-            return
-        if before is not None:
-            before()
-        self.tell(kind, event, **told)
+        else:
+            done()
 
     def tell(self, kind: type[happenings.OfValue], event: Event, **more: Any) -> None:
         """Reports to hooks and observers what happened to a value."""
@@ -297,7 +272,7 @@ class Handling:
             elif outcome is SettleOutcome.ACKED:
                 self.tell(happenings.Succeeded, event, duration=duration)
         elif error is None:
-            self._settle(place, _ACK, happenings.Succeeded, {"duration": duration})
+            self._settle(place, _ACK, partial(self.tell, happenings.Succeeded, event, duration=duration))
         else:
             self._failed(place, error, duration)
 
@@ -306,21 +281,21 @@ class Handling:
         chosen = self._verdict(event, error)
         reason = described(error)
         if isinstance(chosen, Again):
-            told = {"delay": timedelta(seconds=chosen.delay), "error": error}
-            self.tell(happenings.Failed, event, **told, duration=duration)
-            self._settle(place, Nack(chosen.delay, chosen.counted, reason), happenings.Retried, told)
+            delay = timedelta(seconds=chosen.delay)
+            self.tell(happenings.Failed, event, delay=delay, error=error, duration=duration)
+            retried = partial(self.tell, happenings.Retried, event, delay=delay, error=error)
+            self._settle(place, Nack(chosen.delay, chosen.counted, reason), retried)
             return
         self.tell(happenings.Failed, event, error=error, duration=duration, why=chosen.why)
         if not self._may_bury(place, error):
             return
         reason = (error.reason or "rejected") if isinstance(error, Reject) else f"{chosen.why}: {reason}"
-        self._settle(
-            place,
-            Bury(reason),
-            happenings.DeadLettered,
-            {"reason": reason, "data": event.delivery.data},
-            before=lambda: self.tell(happenings.GivenUp, event, why=chosen.why, error=error),
-        )
+
+        def buried() -> None:
+            self.tell(happenings.GivenUp, event, why=chosen.why, error=error)
+            self.tell(happenings.DeadLettered, event, reason=reason, data=event.delivery.data)
+
+        self._settle(place, Bury(reason), buried)
 
     def _verdict(self, event: Event, error: BaseException) -> Verdict:
         if isinstance(error, Crashed):

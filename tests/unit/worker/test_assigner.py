@@ -261,7 +261,7 @@ def test_a_stop_hands_back_values_in_hand_and_values_that_still_come(place: Plac
     place.assigner.stop()
     place.accept("b")
     assert place.endings.next() == ("b", Nack(0, counted=False))
-    place.assigner.ended(0.0, lambda: False)
+    place.assigner.last_handlings.returned(0.0, lambda: False)
     assert place.endings.next() == ("a", Nack(0, counted=False))
     assert place.assigner.running == 0
 

@@ -27,6 +27,17 @@ def test_help_lists_the_options_with_their_defaults(kind: Any, method: str) -> N
     assert not [each for each in shown.values() if each.kind is each.VAR_KEYWORD]
 
 
+@pytest.mark.parametrize("kind", [worker.Worker, aio_worker.Worker])
+def test_connect_makes_a_worker_of_a_subclass_by_its_constructor(kind: Any) -> None:
+    class Ours(kind):  # type: ignore[misc]
+        def __init__(self, client: Any, **options: Any) -> None:
+            super().__init__(client, **options)
+            self.ready = True
+
+    made = Ours.connect("redis://localhost:6379/0", grace=7)
+    assert (made.ready, made.grace) == (True, 7)
+
+
 @pytest.mark.parametrize("options", [{"concurency": 8}, {"batch": 5}])
 def test_an_option_that_there_is_not_is_refused(options: Any) -> None:
     made: Any = worker.Worker.connect("redis://localhost:6379/0")
