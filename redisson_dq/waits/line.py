@@ -219,6 +219,11 @@ class Line:
         return len(self.waiting) + self.inbox.qsize()
 
     @property
+    def is_waited_on(self) -> bool:
+        """Whether any caller is in line, or about to be. May be read without the mutex."""
+        return len(self.waiting) > len(self.expired) or self.inbox.qsize() > 0
+
+    @property
     def anyone(self) -> bool:
         """Whether a caller waits whose time is not over."""
         return len(self.waiting) > len(self.expired)

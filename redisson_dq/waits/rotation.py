@@ -69,7 +69,7 @@ def share_out(wanted: int, stocks: Sequence[Stock]) -> list[int | None]:
 
 
 class SharedSources:
-    """The shared pumps of one line. Often there is only one."""
+    """The watched sources of one line. Often there is only one."""
 
     def __init__(self, line: Line) -> None:
         self.line = line

@@ -1,6 +1,6 @@
 """Sources that calls wait on: the blocking commands that take from lists, as objects.
 
-A :class:`Waitable` names its queues and makes its own receiver. A :class:`Source` is a Waitable at one node of the
+A :class:`Waitable` names its queues and its sources. A :class:`Source` is a Waitable at one node of the
 server. It names the commands that are sent for waiting callers, the meaning of the replies, and how values are put
 back. A receiver uses a source in this order, as long as a caller waits:
 
@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import attrs
 
@@ -34,7 +34,6 @@ __all__ = [
     "PlainSource",
     "Pop",
     "PutBack",
-    "ReceiverKinds",
     "RoundRobin",
     "Source",
     "Taken",
@@ -42,9 +41,6 @@ __all__ = [
     "put_back",
     "seconds",
 ]
-
-R = TypeVar("R", covariant=True)
-S = TypeVar("S")
 
 
 @attrs.frozen(eq=False)
@@ -61,14 +57,6 @@ class PutBack:
     nonce: bytes = b""
 
 
-class ReceiverKinds(Protocol[R]):
-    """The kinds of receiver that a source can make."""
-
-    def single(self, source: Source) -> R: ...
-
-    def round_robin(self, sources: Sequence[Source]) -> R: ...
-
-
 class Waitable(Protocol):
     """A source, or several at once, that callers of one client wait on together. Equal ones share one receiver."""
 
@@ -80,8 +68,8 @@ class Waitable(Protocol):
         ...
 
     @property
-    def count(self) -> int:
-        """How many sources it has."""
+    def sources(self) -> tuple[Source, ...]:
+        """Itself, or all of them."""
         ...
 
     def ends_with(self, key: str) -> bool:
@@ -90,10 +78,6 @@ class Waitable(Protocol):
 
     def leases(self, key: str) -> bool:
         """Whether values of the list with this key are received under a lease."""
-        ...
-
-    def receiver(self, kinds: ReceiverKinds[S]) -> S:
-        """Makes its receiver."""
         ...
 
 
@@ -178,17 +162,14 @@ class PlainSource:
         raise NotImplementedError
 
     @property
-    def count(self) -> int:
-        return 1
+    def sources(self: Source) -> tuple[Source, ...]:
+        return (self,)
 
     def ends_with(self, key: str) -> bool:
         return key == self.key
 
     def leases(self, key: str) -> bool:
         return False
-
-    def receiver(self: Source, kinds: ReceiverKinds[S]) -> S:
-        return kinds.single(self)
 
     def length(self) -> Request[int]:
         return commands.length_of(self.key)
@@ -311,15 +292,8 @@ class RoundRobin:
     def key(self) -> str:
         return self.sources[0].key
 
-    @property
-    def count(self) -> int:
-        return len(self.sources)
-
     def ends_with(self, key: str) -> bool:
         return any(source.ends_with(key) for source in self.sources)
 
     def leases(self, key: str) -> bool:
         return any(source.leases(key) for source in self.sources)
-
-    def receiver(self, kinds: ReceiverKinds[S]) -> S:
-        return kinds.round_robin(self.sources)

@@ -186,12 +186,6 @@ class Receiver:
         return answer.value
 
     @property
-    def is_waited_on(self) -> bool:
-        """Whether any caller is in line, or about to be. May be read without the mutex."""
-        line = self.line
-        return len(line.waiting) > len(line.expired) or self._inbox.qsize() > 0
-
-    @property
     def trouble(self) -> RedisConnectionError | None:
         """Why nothing can be taken just now."""
         return self.pump.trouble

@@ -163,7 +163,7 @@ class Leaser(Generic[T]):
         if left == 0 and not receiver.is_quiet:
             # Values of callers who are gone may be on their way back. No look finds them until they are back.
             taken = receiver.receive(_NO_TIME, wanted, lifeline)
-        if not taken and (left == 0 or (receiver.looks.has_backlog and not receiver.is_waited_on)):
+        if not taken and (left == 0 or (receiver.looks.has_backlog and not receiver.line.is_waited_on)):
             taken = receiver.looks.look(wanted, lifeline, left)
         if not taken and left != 0:
             now = self._runtime.clock.monotonic()

@@ -181,7 +181,7 @@ class Listener:
 
     def _pause(self, error: RedissonDQError, source: Waitable) -> None:
         tries = self._receivers.connections.tries
-        commands = commands_of_a_wait(source.count)
+        commands = commands_of_a_wait(len(source.sources))
         seconds = tries.refused(self, refusal_of(error), self._pauses.next(), self._going_on.on, commands)
         self._going_on.wait(seconds)
         tries.begins(self)

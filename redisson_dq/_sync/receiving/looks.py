@@ -66,7 +66,17 @@ class Looks:
         waits = timeout != 0
         if waits and timeout is not None:
             limit = int(min(limit, self._line.affordable(timeout)))
-        request = self.begin(limit, lifeline)
+        request = self._source.look(limit)
+        assert request is not None
+        waiter = Waiter(limit, 0.0, Promise(self._clock), self._notify, self._owner)
+        waiter.farewell = Farewell(lifeline, waiter)
+        waiter.request = request
+        # Another thread may remove the same caller.
+        with contextlib.suppress(IndexError, ValueError):
+            while self._callers and (first := self._callers[0]).is_settled:
+                self._callers.remove(first)
+        self._callers.append(waiter)
+        lifeline.waiter = waiter
         try:
             if waits:
                 # Making a connection would hold up the caller for as long as the server hangs.
@@ -75,43 +85,25 @@ class Looks:
             else:
                 taken = self._insisted(request)
         except BaseException as error:
-            self.miss(lifeline, error, again=waits)
+            # There is nothing to let go of. A second notice would have to be read, and the next call would wait for
+            # that.
+            lifeline.waiter = None
+            self._missed(waiter, error, again=waits)
             if waits and isinstance(error, RedissonDQError) and passes(error):
                 return []
             raise
-        return self.end(lifeline, taken)
-
-    def begin(self, limit: int, lifeline: Lifeline) -> Request[list[Taken]]:
-        """The request of a caller that looks itself. Its outcome goes to :meth:`end` or :meth:`miss`."""
-        request = self._source.look(limit)
-        assert request is not None
-        waiter = Waiter(limit, 0.0, Promise(self._clock), self._notify, self._owner)
-        waiter.farewell = Farewell(lifeline, waiter)
-        waiter.request = request
-        self._forget_settled()
-        self._callers.append(waiter)
-        lifeline.waiter = waiter
-        return request
-
-    def end(self, lifeline: Lifeline, taken: list[Taken]) -> list[Taken]:
-        """The values that came. They are the caller's once it has called ``keep()``."""
-        waiter = lifeline.waiter
-        assert waiter is not None
         waiter.answer.fill(taken)
         if not taken:
             waiter.farewell = None
         self.has_backlog = bool(taken)
+        # They are the caller's once it has called keep().
         return taken
 
-    def miss(self, lifeline: Lifeline, error: BaseException, *, again: bool) -> None:
+    def _missed(self, waiter: Waiter, error: BaseException, *, again: bool) -> None:
         """No reply came. With ``again`` the receiver sends the request again, as the caller does not.
 
         The values are for the first caller in line then.
         """
-        waiter = lifeline.waiter
-        assert waiter is not None
-        # There is nothing to let go of. A second notice would have to be read, and the next call would wait for that.
-        lifeline.waiter = None
         self.has_backlog = False
         if not isinstance(error, RedissonDQError):
             waiter.leave()
@@ -124,12 +116,6 @@ class Looks:
             self._notify(self._attend)
         else:
             waiter.leave()
-
-    def _forget_settled(self) -> None:
-        # Another thread may remove the same caller.
-        with contextlib.suppress(IndexError, ValueError):
-            while self._callers and (first := self._callers[0]).is_settled:
-                self._callers.remove(first)
 
     def _insisted(self, request: Request[list[Taken]]) -> list[Taken]:
         try:

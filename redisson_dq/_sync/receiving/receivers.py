@@ -56,11 +56,11 @@ class Receivers:
         self._closed = False
 
     def of(self, source: Waitable) -> Receiver:
-        """The receiver of a source. Raises ClosedError."""
-        self.connections.check()
+        """The receiver of a source. Raises ClosedError. The caller has checked that this is its process."""
         receiver = self._receivers.get(source)
         if receiver is None:
-            receiver = self._receivers.setdefault(source, source.receiver(self))
+            self.connections.check()
+            receiver = self._receivers.setdefault(source, self._made(source.sources))
         # First it is put into the table, then ``closed`` is read. So either the closing call finds it there, or this
         # call sees the closing.
         if self._closed:
@@ -116,18 +116,14 @@ class Receivers:
         """Whether values of the list with this key are received under a lease here."""
         return any(source.leases(key) for source in list(self._receivers))
 
-    def single(self, source: Source) -> Receiver:
-        """Makes the receiver of one source."""
+    def _made(self, sources: tuple[Source, ...]) -> Receiver:
         # Calls may wait for ever-new sets of queues, and would have all seats.
-        is_set = source.at_once(1) is None
-        lookouts = None if is_set or self._lookouts.take_seats((source,)) else self._lookouts
-        return Receiver(self.connections, self._notices, [source], lookouts, self._idle if is_set else None)
-
-    def round_robin(self, sources: Sequence[Source]) -> Receiver:
-        """Makes the receiver of several sources."""
+        is_set = sources[0].at_once(1) is None
+        lookouts = None if is_set or self._lookouts.take_seats(sources) else self._lookouts
+        if len(sources) == 1:
+            return Receiver(self.connections, self._notices, sources, lookouts, self._idle if is_set else None)
         from redisson_dq._sync.receiving.round_robin import RoundRobinReceiver
 
-        lookouts = None if self._lookouts.take_seats(tuple(sources)) else self._lookouts
         return RoundRobinReceiver(self.connections, self._notices, sources, lookouts)
 
     def end(self, *keys: str) -> None:

@@ -18,7 +18,7 @@ import redis
 from redisson_dq.codecs import LongCodec, StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import RedisConnectionError
-from redisson_dq.wire.blocking import Pop, ReceiverKinds
+from redisson_dq.wire.blocking import Pop, Source
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
 from tests.conftest import PATIENCE, eventually
@@ -120,8 +120,8 @@ class Counted:
         return self.pop.key
 
     @property
-    def count(self) -> int:
-        return 1
+    def sources(self) -> tuple[Source, ...]:
+        return (self,)
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -132,9 +132,6 @@ class Counted:
 
     def leases(self, key: str) -> bool:
         return False
-
-    def receiver(self, kinds: ReceiverKinds[Any]) -> Any:
-        return kinds.single(self)
 
     def length(self) -> Request[int]:
         return self.pop.length()

@@ -1,6 +1,6 @@
 """Several lines at two lookouts of different nodes, over a Redis that consists of a few fields.
 
-The receivers, and their shared pumps are the real ones. :class:`World` takes the place of the lookouts,
+The receivers and their watched sources are the real ones. :class:`World` takes the place of the lookouts,
 the clerks and Redis: it carries out one step of theirs at a time. Rounds begin and stand still, connections are cut,
 keys move to the other node, requests are refused, and callers come and leave between any two steps.
 """

@@ -9,7 +9,7 @@ from redisson_dq.waits.rotation import CalledSources
 
 
 class Pump:
-    """A shared pump, as a key of a table."""
+    """A watched source, as a key of a table."""
 
     def __init__(self, key: str) -> None:
         self.source = SimpleNamespace(key=key)

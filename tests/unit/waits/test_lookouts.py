@@ -141,7 +141,8 @@ def test_callers_that_come_at_once_share_the_seats_of_their_receiver(count: int)
     """Each makes one, and any of them may be the one that is used."""
     receivers = Client(redis.Redis()).runtime.receivers
     source = RoundRobin(tuple(Pop((f"orders:{number}",), "first") for number in range(count)))
-    made = [source.receiver(receivers) for _ in range(3)]
+    make = vars(type(receivers))["_made"]
+    made = [make(receivers, source.sources) for _ in range(3)]
     assert [type(each.pump) for each in made] == [Pump] * 3
     others = [Pop((f"other{number}",), "first") for number in range(9 - count)]
-    assert [type(receivers.single(other).pump) for other in others] == [Pump] * (8 - count) + [WatchedSource]
+    assert [type(make(receivers, (other,)).pump) for other in others] == [Pump] * (8 - count) + [WatchedSource]
