@@ -431,8 +431,8 @@ MUTATIONS = [
     Mutation(
         "receiving: a source that Redis refused counts as watched for ever",
         "redisson_dq/waits/watched.py",
-        'does not watch it."""\n        self.left, self.is_key_watched = None, False',
-        'does not watch it."""',
+        "self.lookout, self.left, self.is_key_watched = None, None, False",
+        "self.lookout = None",
         "tests/unit/waits/test_shared_sources.py::test_a_source_that_redis_refused_for_a_while_is_watched_again",
     ),
     Mutation(

@@ -16,9 +16,9 @@ LIMITS = {
     "peek": (24, 11),
     "add": (23, 12),
     "poll": (30, 12),
-    "take": (65, 20),
+    "take": (64, 19),
     # One in some calls looks whether a message of Redis got through.
-    "receive": (60, 25),
+    "receive": (57, 24),
     "ack": (28, 10),
 }
 #: For one job of a busy worker. How many values come in one reply differs from run to run.

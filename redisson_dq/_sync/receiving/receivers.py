@@ -56,10 +56,10 @@ class Receivers:
         self._closed = False
 
     def of(self, source: Waitable) -> Receiver:
-        """The receiver of a source. Raises ClosedError. The caller has checked that this is its process."""
+        """The receiver of a source. Raises ClosedError."""
+        self.connections.check()
         receiver = self._receivers.get(source)
         if receiver is None:
-            self.connections.check()
             receiver = self._receivers.setdefault(source, self._made(source.sources))
         # First it is put into the table, then ``closed`` is read. So either the closing call finds it there, or this
         # call sees the closing.
