@@ -34,6 +34,8 @@ from tests.versions import REDISSONS
 __all__ = [
     "FAST_START",
     "INTEROP",
+    "JVM",
+    "JAVAC",
     "OPENS",
     "VERSIONS",
     "JavaPeer",
@@ -51,6 +53,10 @@ VERSIONS = tuple(dict.fromkeys([*filter(None, [os.environ.get("REDISSON_DQ_REDIS
 
 #: Flags for a JVM that starts quickly and stays small. Pass ``flags=()`` where the peer's own speed is measured.
 FAST_START = ("-Xshare:auto", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+
+#: The compiler, and a program of its own, as commands that begin quickly.
+JAVAC = ("javac", *(f"-J{flag}" for flag in FAST_START))
+JVM = ("java", *FAST_START)
 
 #: Flags for FST, which does not start without them, and for JBoss Marshalling.
 OPENS = tuple(

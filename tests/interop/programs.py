@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, final
 
-from tests.peer import FAST_START, VERSIONS, build
+from tests.peer import JAVAC, JVM, VERSIONS, build
 
 JAVA = Path(__file__).parent / "java"
 _CALLS = JAVA / "Calls.java"
@@ -27,12 +27,12 @@ class JavaProgram:
         target = build(version)
         classpath = os.pathsep.join(map(str, (classes, *more, target / "classes", target / "lib" / "*")))
         options = ["-encoding", "UTF-8", "-nowarn", "-proc:none", "-d", str(classes), "-cp", classpath]
-        command = ["javac", *(f"-J{flag}" for flag in FAST_START), *options, *map(str, (_CALLS, *sources))]
+        command = [*JAVAC, *options, *map(str, (_CALLS, *sources))]
         compiled = subprocess.run(command, check=False, capture_output=True, encoding="utf-8")
         assert compiled.returncode == 0, compiled.stderr
         # A program's texts are the same in every locale.
-        flags = ("-Xlog:disable", "-Dfile.encoding=UTF-8", *FAST_START)
-        self._command = ["java", *flags, "-cp", classpath, "Calls", main]
+        flags = ("-Xlog:disable", "-Dfile.encoding=UTF-8")
+        self._command = [*JVM, *flags, "-cp", classpath, "Calls", main]
         self._process: subprocess.Popen[bytes] | None = None
 
     def call(self, *arguments: str, sent: str = "") -> list[str]:

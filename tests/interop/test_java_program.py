@@ -11,7 +11,7 @@ import pytest
 
 import redisson_dq
 from redisson_dq.embedded import EmbeddedServer
-from tests.peer import build
+from tests.peer import JVM, build
 
 PAGE = Path(__file__).parents[2] / "docs" / "sharing-with-redisson.md"
 _PATIENCE = 60
@@ -27,7 +27,7 @@ def program(redis7: EmbeddedServer, tmp_path: Path) -> list[str]:
     assert version
     source = tmp_path / "Shop.java"
     source.write_text(shown[1].replace("localhost:6379", f"127.0.0.1:{redis7.port}"), "utf-8")
-    return ["java", "-Xlog:disable", "-cp", f"{build(version[1]) / 'lib'}{os.sep}*", str(source)]
+    return [*JVM, "-Xlog:disable", "-cp", f"{build(version[1]) / 'lib'}{os.sep}*", str(source)]
 
 
 def test_java_takes_what_python_offers(program: list[str], redis7: EmbeddedServer) -> None:

@@ -10,7 +10,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from tests.peer import FAST_START, VERSIONS, build
+from tests.peer import JAVAC, VERSIONS, build
 
 DOCS = Path(__file__).parents[2] / "docs"
 _BLOCK = re.compile(r"^```java\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -53,16 +53,7 @@ def test_java_of_the_pages_compiles(tmp_path: Path) -> None:
             sources[-1].write_text(text, "utf-8")
     assert len(sources) >= 4
     jars = f"{build(VERSIONS[0]) / 'lib'}{os.sep}*"
-    command = [
-        "javac",
-        *(f"-J{flag}" for flag in FAST_START),
-        "-nowarn",
-        "-proc:none",
-        "-d",
-        str(tmp_path),
-        "-cp",
-        jars,
-    ]
+    command = [*JAVAC, "-nowarn", "-proc:none", "-d", str(tmp_path), "-cp", jars]
     done = subprocess.run([*command, *map(str, sources)], capture_output=True, encoding="utf-8", check=False)
     assert done.returncode == 0, done.stderr
 

@@ -20,7 +20,7 @@ from redisson_dq.codecs.marks import has_no_room, other_bytes
 from redisson_dq.errors import DecodeError, EncodeError
 from redisson_dq.java.registry import declaration_of
 from tests.interop.rig import module_of
-from tests.peer import VERSIONS, build
+from tests.peer import JAVAC, VERSIONS, build
 
 SOURCES = Path(__file__).parent / "java" / "random"
 SEEDS = 1000
@@ -42,7 +42,7 @@ def test_other_bytes_are_known(tmp_path: Path) -> None:
     target = build(VERSIONS[0])
     classpath = os.pathsep.join((str(tmp_path), str(target / "classes"), str(target / "lib" / "*")))
     options = ["-encoding", "UTF-8", "-nowarn", "-proc:none", "-d", str(tmp_path), "-cp", classpath]
-    subprocess.run(["javac", *options, *map(str, SOURCES.glob("*.java"))], check=True, stderr=subprocess.DEVNULL)
+    subprocess.run([*JAVAC, *options, *map(str, SOURCES.glob("*.java"))], check=True, stderr=subprocess.DEVNULL)
     module = tmp_path / "random_shapes.py"
     assert main(["generate-classes", str(tmp_path), "random.Shapes$*", "-o", str(module)]) == 0
     module_of(module)

@@ -7,6 +7,7 @@ import zoneinfo
 from pathlib import Path
 
 from redisson_dq.java.zones import no_java_zone
+from tests.peer import JVM
 
 SOURCE = Path(__file__).parent / "java" / "Zones.java"
 #: Zones of 2025 and later, which a JVM may not know yet.
@@ -16,7 +17,7 @@ NEW = {"America/Coyhaique"}
 def test_python_refuses_the_zones_that_no_jvm_knows() -> None:
     ids = zoneinfo.available_timezones() | {"localtime", "posixrules", "posix/UTC", "right/UTC"}
     done = subprocess.run(
-        ["java", str(SOURCE)], input="\n".join(sorted(ids)), capture_output=True, encoding="utf-8", check=True
+        [*JVM, str(SOURCE)], input="\n".join(sorted(ids)), capture_output=True, encoding="utf-8", check=True
     )
     unknown = set(done.stdout.split())
     assert {zone for zone in ids if no_java_zone(zone)} >= unknown - NEW

@@ -17,6 +17,7 @@ import redisson_dq
 from redisson_dq.cli import main
 from redisson_dq.codecs import JsonJacksonCodec, Kryo5Codec, SerializationCodec
 from redisson_dq.embedded import EmbeddedServer
+from tests.peer import JAVAC
 
 with warnings.catch_warnings():
     warnings.filterwarnings("ignore", "Using `httpx` with")  # of later versions of starlette
@@ -103,7 +104,7 @@ def shop(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     place = tmp_path_factory.mktemp(style)
     source, made = place / "Order.java", place / f"cafe_{style}.py"
     source.write_text(SOURCE % style, "utf-8")
-    subprocess.run(["javac", "-encoding", "UTF-8", "-d", str(place / "classes"), str(source)], check=True)
+    subprocess.run([*JAVAC, "-encoding", "UTF-8", "-d", str(place / "classes"), str(source)], check=True)
     command = ["generate-classes", str(place / "classes"), f"cafe.{style}.*", *STYLES[style], "-o", str(made)]
     assert main(command) == 0
     spec = importlib.util.spec_from_file_location(made.stem, made)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import environment
-from tests.peer import VERSIONS, build
+from tests.peer import JAVAC, VERSIONS, build
 
 SOURCES = Path(__file__).parent / "java"
 #: What mypy knows of the library. The next run begins with it.
@@ -24,7 +24,7 @@ def java_classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The directory of the compiled classes: packages shop and depot, and Reflect."""
     target = tmp_path_factory.mktemp("java") / "classes"
     sources = sorted(map(str, SOURCES.rglob("*.java")))
-    subprocess.run(["javac", "-encoding", "UTF-8", "-nowarn", "-d", str(target), *sources], check=True)
+    subprocess.run([*JAVAC, "-encoding", "UTF-8", "-nowarn", "-d", str(target), *sources], check=True)
     return target
 
 

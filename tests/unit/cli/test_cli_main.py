@@ -19,7 +19,7 @@ from redisson_dq.cli import main
 from redisson_dq.cli._main import COMMANDS
 from redisson_dq.cli.demo import command as demo
 from redisson_dq.errors import RedissonDQError
-from tests.conftest import environment
+from tests.conftest import by_night, environment
 
 
 def demo_arguments(*argv: str) -> dict[str, object]:
@@ -200,7 +200,7 @@ def test_ctrl_c_ends_it_quietly_while_python_imports_and_at_its_end(place: str) 
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("closed", [by_night("<&-"), ">&-", by_night("2>&-"), "<&- >&- 2>&-"])
 def test_a_standard_stream_may_be_closed(closed: str) -> None:
     script = f"exec {sys.executable} -m redisson_dq queues --url redis://127.0.0.1:1 {closed}"
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False, env=environment())

@@ -20,7 +20,7 @@ from redisson_dq.cli import main
 from redisson_dq.cli.frame import DATA, PROBLEM, USAGE
 from redisson_dq.cli.generate_classes._names import class_candidates, identifier, literal, unique
 from tests.conftest import by_night, environment
-from tests.peer import VERSIONS, build
+from tests.peer import JAVAC, JVM, VERSIONS, build
 from tests.unit.codecs.vectors import vectors
 
 FACTS = Path(__file__).parent / "generated_facts.py"
@@ -70,7 +70,7 @@ def facts_in_python(module: Path) -> dict[str, str]:
 
 
 def facts_in_java(names: Iterable[str], *classpath: Path | str) -> dict[str, str]:
-    command = ["java", "-Dfile.encoding=UTF-8", "-cp", os.pathsep.join(map(str, classpath)), "Reflect"]
+    command = [*JVM, "-Dfile.encoding=UTF-8", "-cp", os.pathsep.join(map(str, classpath)), "Reflect"]
     done = subprocess.run(command, input="\n".join(names), capture_output=True, encoding="utf-8", check=True)
     return {line.partition(" ")[0]: line for line in done.stdout.splitlines()}
 
@@ -95,7 +95,7 @@ OPTIONS = [[], ["--snake-case"], ["--dataclasses"], ["--snake-case", "--dataclas
 
 
 class TestFacts:
-    @pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
+    @pytest.mark.parametrize("options", [OPTIONS[0], *map(by_night, OPTIONS[1:3]), OPTIONS[3]], ids=" ".join)
     def test_of_names_generics_and_types_of_the_jdk(
         self, java_classes: Path, generate: Generate, tmp_path: Path, options: list[str]
     ) -> None:
@@ -104,7 +104,7 @@ class TestFacts:
         assert len(found) == 25
         assert found == facts_in_java(found, java_classes)
 
-    @pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
+    @pytest.mark.parametrize("options", [*map(by_night, OPTIONS[:3]), OPTIONS[3]], ids=" ".join)
     def test_of_the_classes_of_interop(
         self, java_classes: Path, acme_jar: Path, generate: Generate, tmp_path: Path, options: list[str]
     ) -> None:
@@ -114,6 +114,7 @@ class TestFacts:
         libraries = build(VERSIONS[0]) / "lib" / "*"
         assert found == facts_in_java(found, java_classes, acme_jar, libraries)
 
+    @pytest.mark.nightly
     def test_of_all_that_is_in_a_large_jar(
         self, java_classes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
@@ -179,7 +180,7 @@ class TestModules:
         source.write_text(
             "package bag; interface Has {} public class Bag implements Has, Runnable { public void run() {} }"
         )
-        subprocess.run(["javac", "-d", str(tmp_path / "classes"), str(source)], check=True)
+        subprocess.run([*JAVAC, "-d", str(tmp_path / "classes"), str(source)], check=True)
         (tmp_path / "classes" / "bag" / "Has.class").unlink()
         assert 'implements=["bag.Has", "java.lang.Runnable", ...]' in generate(tmp_path / "classes", "bag.Bag")
 

@@ -11,7 +11,7 @@ import pytest
 from redisson_dq.cli import main
 from redisson_dq.cli.frame import DATA, FINE, PROBLEM, USAGE
 from tests.conftest import environment
-from tests.peer import FAST_START
+from tests.peer import JVM
 
 PAGE = (Path(__file__).parents[3] / "docs" / "generate-classes.md").read_text("utf-8")
 
@@ -136,9 +136,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (whole / name / "classes").mkdir(parents=True)
         # A public class is only allowed in a file of its name.
         (whole / name / "Only.java").write_text(f"package acme; {source.removeprefix('public ')}")
-    subprocess.run(
-        ["java", *FAST_START, str(whole / "Compiler.java"), *[str(whole / name) for name in SOURCES]], check=True
-    )
+    subprocess.run([*JVM, str(whole / "Compiler.java"), *[str(whole / name) for name in SOURCES]], check=True)
     for name in SOURCES:
         made(whole / name / "classes")
     return whole

@@ -12,6 +12,7 @@ import pytest
 
 from redisson_dq.cli import main
 from tests.conftest import by_night, environment
+from tests.peer import JAVAC
 
 SOURCE = """
 package p;
@@ -83,7 +84,7 @@ Make = Callable[..., str]
 def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("all")
     (folder / "All.java").write_text(SOURCE, "utf-8")
-    subprocess.run(["javac", "-nowarn", "-Xlint:none", "-d", str(folder), str(folder / "All.java")], check=True)
+    subprocess.run([*JAVAC, "-nowarn", "-Xlint:none", "-d", str(folder), str(folder / "All.java")], check=True)
     return folder
 
 

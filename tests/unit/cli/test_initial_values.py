@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from redisson_dq.cli import main
-from tests.conftest import environment
+from tests.conftest import by_night, environment
+from tests.peer import JAVAC
 
 SOURCE = r"""
 package start;
@@ -196,12 +197,12 @@ NESTED = {
 def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("start")
     (place / "Initial.java").write_text(SOURCE, "utf-8")
-    command = ["javac", "-encoding", "UTF-8", "-nowarn", "-d", str(place / "classes"), str(place / "Initial.java")]
+    command = [*JAVAC, "-encoding", "UTF-8", "-nowarn", "-d", str(place / "classes"), str(place / "Initial.java")]
     subprocess.run(command, check=True)
     return place / "classes"
 
 
-@pytest.mark.parametrize("style", ["", "--dataclasses", "--pydantic"])
+@pytest.mark.parametrize("style", ["", by_night("--dataclasses"), "--pydantic"])
 def test_fields_begin_as_in_java(classes: Path, tmp_path: Path, mypy_strict: list[str], style: str) -> None:
     made = tmp_path / "made.py"
     assert main(["generate-classes", str(classes), "start.*", *style.split(), "-o", str(made)]) == 0
