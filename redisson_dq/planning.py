@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import attrs
 
+from redisson_dq.admin.entries import MOST_EVENTS, OF_AN_ITEM
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["ItemCost", "Load", "LoadPlan", "Machine", "Memory", "Wall", "call_cost", "entry_bytes", "percent", "plan"]
@@ -50,6 +51,8 @@ _CODECS = {
 _LIST_WAY_US, _LIST_WAY_POWER = 0.010, 0.42
 # Bytes of a member of a sorted set without its text. A value under a lease takes its records and twice its bytes.
 _MEMBER_BYTES, _LEASE_BYTES = 85.4, 302
+# An event of a history with an id and a reason of 30 bytes.
+_EVENT_BYTES = 150
 # Assumed: an empty server, a connection, the backlog, the ratio of the allocator's pages to the bytes in use. The last
 # figure is the bytes of the pages that an item changes from its offer to its end.
 _SERVER, _CONNECTION, _BACKLOG, _FRAGMENTATION, _TOUCHED = 1_500_000, 22_000, 2**20, 1.1, 6 * 4096
@@ -77,7 +80,8 @@ class Load:
     is how many wait; ``None`` computes it from rate and delay. ``batch`` is how many values one call offers or takes.
     ``mixed_delays``: items are not due in the order of their offers. With ``visibility_timeout``, in seconds, values
     are received under a lease, and without it they are taken. ``partitions`` and ``consumers`` (processes) are computed
-    if they are ``None``. ``replicas`` is the number for each master. Raises ArgumentError.
+    if they are ``None``. ``replicas`` is the number for each master. ``history`` is how many items the
+    queue's history keeps (``set_history``). Raises ArgumentError.
 
         >>> Load(rate=5000, delay=3600, size=200).waiting
         18000000
@@ -95,6 +99,7 @@ class Load:
     partitions: int | None = _within(1, _MOST_PARTITIONS, " partitions", default=None)
     consumers: int | None = _within(1, 1_000_000, " processes", default=None)
     replicas: int = _within(0, 100, " replicas", default=0)
+    history: int = _within(0, 1e13, " items", default=0)
 
     def __attrs_post_init__(self) -> None:
         if self.codec not in _CODECS:
@@ -143,14 +148,16 @@ class ItemCost:
 class Memory:
     """Bytes on all masters together, by purpose.
 
-    ``entries`` is for waiting items. ``leases`` is for values that consumers hold. ``base`` is for empty servers and
-    connections. These three make up Redis's ``used_memory``. ``fragmentation`` is the gaps of the allocator.
-    ``replication`` is the backlog and the output buffers of replicas while they load a snapshot. ``rewrite`` is for
-    copies of the pages that change while a snapshot or an append-only file is written.
+    ``entries`` is for waiting items. ``leases`` is for values that consumers hold. ``history`` is for the events of the
+    queue's history. ``base`` is for empty servers and connections. These four make up Redis's ``used_memory``.
+    ``fragmentation`` is the gaps of the allocator. ``replication`` is the backlog and the output buffers of replicas
+    while they load a snapshot. ``rewrite`` is for copies of the pages that change while a snapshot or an append-only
+    file is written.
     """
 
     entries: int
     leases: int
+    history: int
     base: int
     fragmentation: int
     replication: int
@@ -159,7 +166,7 @@ class Memory:
     @property
     def used(self) -> int:
         """``used_memory``, which ``maxmemory`` bounds."""
-        return self.entries + self.leases + self.base
+        return self.entries + self.leases + self.history + self.base
 
     @property
     def total(self) -> int:
@@ -310,13 +317,15 @@ def _memory(load: Load, machine: Machine, item: ItemCost, masters: int, partitio
     each = entry_bytes(load.size, math.ceil(load.waiting / partitions), lean=load.envelope == "lean")
     entries = math.ceil(load.waiting * each)
     leases = math.ceil(load.rate * (load.visibility_timeout or 0.0) * (_LEASE_BYTES + 2 * load.size))
+    # Each partition keeps a history of its own.
+    history = partitions * min(load.history * OF_AN_ITEM, MOST_EVENTS) * _EVENT_BYTES
     base = masters * _SERVER + (load.consumers or 1) * partitions * _CONNECTION
-    used = entries + leases + base
+    used = entries + leases + history + base
     # A master is saved and loaded at the speed of its disk.
     seconds = used / masters / machine.disk
     buffers = masters * _BACKLOG + load.replicas * math.ceil(load.rate * item.log * seconds) if load.replicas else 0
     rewrite = min(used, math.ceil(load.rate * seconds * _TOUCHED))
-    return Memory(entries, leases, base, math.ceil((_FRAGMENTATION - 1) * used), buffers, rewrite)
+    return Memory(entries, leases, history, base, math.ceil((_FRAGMENTATION - 1) * used), buffers, rewrite)
 
 
 def _shares(load: Load, machine: Machine, partitions: int, masters: int) -> dict[str, float]:

@@ -300,6 +300,11 @@ def worker(fleet: Fleet, queue: str) -> None:
     eventually(lambda: fleet.admin.llen(queue) == 1)
 
 
+def history(fleet: Fleet, queue: str) -> None:
+    fleet.client.delayed_queue(queue, transfer=False).set_history(1000)
+    fleet.admin.xadd(QueueKeys.of(queue).events, {"level": "info"})
+
+
 #: Each problem by the id of its check. ``connection`` and ``server-version`` need other servers.
 ILLNESSES: dict[str, Callable[[Fleet, str], None]] = {
     illness.__name__.replace("_", "-"): illness
@@ -307,7 +312,17 @@ ILLNESSES: dict[str, Callable[[Fleet, str], None]] = {
         *(rights, eviction, persistence, memory, replication, key_types, overdue, far_due, nobody_moves, parked),
         *(nobody_consumes,),
         *(paused, leases_stuck, failing, dead_letters, quarantine, undecodable, expired, torn_entries, mixed_envelopes),
-        *(codec, unknown_classes, name_mapper, clock, keyspace_events, recurring, slow_scripts, client_versions),
+        *(
+            codec,
+            unknown_classes,
+            name_mapper,
+            clock,
+            keyspace_events,
+            recurring,
+            history,
+            slow_scripts,
+            client_versions,
+        ),
         *(orphans, ready_backlog, worker),
     )
 }

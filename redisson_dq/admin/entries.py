@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from redisson_dq.calls.history import LONGEST_MS, MOST_EVENTS, OF_AN_ITEM, kept_in
 from redisson_dq.calls.inspecting import figures_together
 from redisson_dq.wire.calls import DoneMark, DueSpans, Entry, ExchangeStep, FoundPage, Sampled, SampledHolder
 from redisson_dq.wire.calls.items import Found, Page
@@ -23,9 +24,12 @@ __all__ = [
     "Found",
     "FoundAnywhere",
     "FoundPage",
+    "LONGEST_MS",
     "LeaseRecord",
+    "MOST_EVENTS",
     "Mended",
     "Met",
+    "OF_AN_ITEM",
     "Page",
     "Quarantined",
     "QueueKeys",
@@ -33,6 +37,7 @@ __all__ = [
     "SampledHolder",
     "WaitingAction",
     "figures_together",
+    "kept_in",
     "unwrap",
     "whole_ms",
     "wrap",

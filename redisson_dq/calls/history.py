@@ -25,15 +25,25 @@ from redisson_dq.wire import calls
 from redisson_dq.wire.calls import Target
 from redisson_dq.wire.request import Request
 
-__all__ = ["Kept", "events_from", "history_of", "kept_history", "set_history"]
+__all__ = [
+    "Kept",
+    "LONGEST_MS",
+    "MOST_EVENTS",
+    "OF_AN_ITEM",
+    "events_from",
+    "history_of",
+    "kept_history",
+    "kept_in",
+    "set_history",
+]
 
 #: How much of a history is kept: the events of that many items, or those of that time.
 Kept = Union[int, timedelta]
 
-# An item that is delivered once and fails twice has this many events.
-_OF_AN_ITEM = 8
-_LONGEST_MS = 30 * 86_400_000
-_MOST_EVENTS = 50_000
+#: An item that is delivered once and fails twice has this many events.
+OF_AN_ITEM = 8
+#: A history keeps this many events at most, for this time at most.
+MOST_EVENTS, LONGEST_MS = 50_000, 30 * 86_400_000
 # This many events are read in one round trip.
 _PAGE = 500
 _HEX = re.compile("[0-9a-f]{16}(?:[0-9a-f]{2}){0,2}")
@@ -49,26 +59,27 @@ def set_history(queue: OpenQueue[Any], keep: Kept | None) -> Request[None]:
     if keep is None:
         count, age_ms = 0, 0
     elif isinstance(keep, timedelta):
-        count, age_ms = _MOST_EVENTS, span_ms(keep, queue.name, "a history")
+        count, age_ms = MOST_EVENTS, span_ms(keep, queue.name, "a history")
         if not age_ms:
             raise ArgumentError(f"queue {queue.name!r}: a history must be kept for longer than {shown(keep)}")
     else:
-        count = min(_OF_AN_ITEM * check_count(keep, queue.name, "a history's number of items"), _MOST_EVENTS)
-        age_ms = _LONGEST_MS
-    return queue.call("set_history", (count, min(age_ms, _LONGEST_MS)), nothing)
+        count = min(OF_AN_ITEM * check_count(keep, queue.name, "a history's number of items"), MOST_EVENTS)
+        age_ms = LONGEST_MS
+    return queue.call("set_history", (count, min(age_ms, LONGEST_MS)), nothing)
+
+
+def kept_in(setting: bytes | None) -> tuple[int, timedelta] | None:
+    """How many events are kept at most, and for how long, by the setting of a queue; None for none that is known."""
+    count, _, age_ms = (setting or b"").partition(b" ")
+    if not (count.isdigit() and age_ms.isdigit() and max(len(count), len(age_ms)) < 15):
+        return None
+    return int(count), timedelta(milliseconds=int(age_ms))
 
 
 def kept_history(queue: OpenQueue[Any]) -> Request[tuple[int, timedelta] | None]:
     """How many events are kept at most, and for how long; None where the queue has no history."""
-
-    def parse(reply: bytes | None) -> tuple[int, timedelta] | None:
-        count, _, age_ms = (reply or b"").partition(b" ")
-        if not (count.isdigit() and age_ms.isdigit() and max(len(count), len(age_ms)) < 15):
-            return None
-        return int(count), timedelta(milliseconds=int(age_ms))
-
     key = queue.keys.settings
-    return Request(words=("HGET", key, "history"), types={key: "hash"}, parse=parse)
+    return Request(words=("HGET", key, "history"), types={key: "hash"}, parse=kept_in)
 
 
 def events_from(
@@ -198,7 +209,7 @@ def _read(
     wanted, found, latest = _EventsOf(id), deque[ItemEvent](maxlen=limit), None
     start, last_ms = str(first), "" if last is None else last
     # Another program may have written more events than are kept.
-    left = min(kept[0], _MOST_EVENTS)
+    left = min(kept[0], MOST_EVENTS)
     while start and left > 0:
         now_us, behind, entries = yield events_from(queue, start, last_ms, min(_PAGE, left))
         first = max(first, now_us // 1000 - int(kept[1].total_seconds() * 1000))

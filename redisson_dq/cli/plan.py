@@ -35,6 +35,7 @@ _AMOUNT, _BYTES = Amount(), Amount(whole=True)
 @click.option("--partitions", metavar="N", type=BoundedNumber(int, 1, 1024), help="Partitions (as many as needed).")
 @click.option("--consumers", metavar="N", type=BoundedNumber(int, 1), help="Processes that take (as many as needed).")
 @click.option("--replicas", metavar="N", type=BoundedNumber(int, 0, 100), default=0, help="Replicas of a master (0).")
+@click.option("--history", metavar="N", type=_BYTES, default=0, help="Items of which a history is kept (0).")
 @click.option("--memory", metavar="BYTES", type=_BYTES, help="Memory of a master (16GB).")
 @click.option("--network", metavar="BYTES", type=_BYTES, help="Bytes a second of a master, each way (125MB).")
 @json_option
@@ -64,6 +65,7 @@ def _show(found: LoadPlan, output: Output) -> None:
             ("memory", _amount(memory.total)),
             ("  entries", f"{_amount(memory.entries)}, {memory.entries / max(1, found.waiting):,.0f} bytes an item"),
             ("  leases", _amount(memory.leases)),
+            ("  history", _amount(memory.history)),
             ("  servers, connections", _amount(memory.base)),
             ("  fragmentation", _amount(memory.fragmentation)),
             ("  replication buffers", _amount(memory.replication)),

@@ -1,5 +1,5 @@
 -- Shows some values and entries of a queue, and compares the two keys of the waiting side. Changes nothing.
--- KEYS: ready, timeout, envelopes, leases, deliveries, alarm, history_ends
+-- KEYS: ready, timeout, envelopes, leases, deliveries, alarm, history_ends, settings, events
 -- ARGV: how many entries are read of each key, half of them from either end; how many values and entries are shown
 -- RETURN: the server's time in epoch us; ready values; the first and the last entries, each with its due and its kind in turn; names of figures and what is known of each, in turn
 -- COST: O(n + log m), n entries read, 250,000 bytes of each key and one entry more at most; m waiting
@@ -228,6 +228,36 @@ if holds(keys.alarm, 'hash') then
     if at and now_ms - tonumber(at) < FRESH then
       tell('note', text)
     end
+  end
+end
+
+-- -- the history ------------------------------------------------------------------------------------------------------
+
+-- A setting is shorter than this. Events of this library have this many fields, and are not larger.
+local LONGEST_SETTING, FIELDS, LARGEST_EVENT, MOST_EVENTS = 40, 18, 4096, 20
+local kept = holds(keys.settings, 'hash') and redis.call('HGET', keys.settings, 'history')
+if kept then
+  tell('history', string.sub(kept, 1, LONGEST_SETTING))
+end
+if kept and holds(keys.events, 'stream') then
+  local read, foreign, bytes, before, newest = 0, 0, 0, '+', nil
+  while read < MOST_EVENTS and bytes < MOST_BYTES do
+    local event = redis.call('XREVRANGE', keys.events, before, '-', 'COUNT', 1)[1]
+    if not event then
+      break
+    end
+    local size = 0
+    for _, word in ipairs(event[2]) do
+      size = size + #word
+    end
+    if event[2][1] ~= 'e' or #event[2] < FIELDS or size > LARGEST_EVENT then
+      foreign = foreign + 1
+    end
+    read, bytes, newest, before = read + 1, bytes + size, newest or event[1], string.format('(%s', event[1])
+  end
+  local oldest = redis.call('XRANGE', keys.events, '-', '+', 'COUNT', 1)[1]
+  if oldest then
+    tell('events', {redis.call('XLEN', keys.events), oldest[1], newest, read, foreign})
   end
 end
 return {now_us, values, firsts, told}

@@ -130,7 +130,7 @@ class _File:
 READING = {
     *("DUMP", "GET", "HGET", "HLEN", "HMGET", "LINDEX", "LLEN", "LPOS", "LRANGE", "MEMORY", "PEXPIRETIME", "PTTL"),
     *("PUBSUB", "TIME", "TYPE", "ZCARD", "ZCOUNT", "ZLEXCOUNT", "ZRANGE", "ZRANGEBYLEX", "ZRANGEBYSCORE", "ZRANK"),
-    *("XLEN", "XRANGE", "ZREVRANGEBYSCORE", "ZSCORE"),
+    *("XLEN", "XRANGE", "XREVRANGE", "ZREVRANGEBYSCORE", "ZSCORE"),
 }
 _PACKAGE = __name__.rpartition(".")[0]
 _FIELDS = ("Answers to", "KEYS", "ARGV", "RETURN", "COST", "INCLUDE")

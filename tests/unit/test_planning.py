@@ -67,6 +67,14 @@ def test_lean_offers_and_larger_calls_lower_the_first_wall() -> None:
     assert (plain.masters, lean.masters) == (4, 1)
 
 
+def test_a_history_takes_memory_up_to_its_bound_in_each_partition() -> None:
+    def bytes_of(history: int, partitions: int = 1) -> int:
+        return plan(Load(rate=1, delay=1, size=1, history=history, partitions=partitions)).memory.history
+
+    assert (bytes_of(0), bytes_of(1000), bytes_of(1000, partitions=4)) == (0, 1_200_000, 4_800_000)
+    assert bytes_of(6250) == bytes_of(10**9) == 7_500_000
+
+
 def test_too_few_partitions_and_consumers_are_problems() -> None:
     found = plan(Load(rate=20_000, delay=60, size=100, partitions=2, consumers=1))
     assert len(found.problems) == 2

@@ -317,7 +317,7 @@ LARGEST = {
     "contains": 11_500,
     "extend": 11_000,
     "waiting_part": 11_000,
-    "sample": 10_500,
+    "sample": 11_500,
     "stats": 10_000,
     "read_waiting": 8_500,
     "browse_dead": 6_500,

@@ -15,7 +15,7 @@ from redisson_dq.wire.calls.leases import LeaseKeys, call_with_dead
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request
 
-__all__ = ["Entry", "FoundKey", "Inspected", "Sampled", "SampledHolder", "inspect", "sample", "stats"]
+__all__ = ["Entry", "FoundKey", "Inspected", "Sampled", "SampledEvents", "SampledHolder", "inspect", "sample", "stats"]
 
 
 @attrs.frozen
@@ -69,6 +69,19 @@ class SampledHolder:
     ids: tuple[bytes, ...]
 
 
+@attrs.frozen
+class SampledEvents:
+    """The history of a queue: how many events there are, the times of the oldest and the newest in epoch ms, and of the
+    newest ones how many were read and how many of these another program has written.
+    """
+
+    count: int
+    oldest_ms: int
+    newest_ms: int
+    read: int
+    foreign: int
+
+
 @attrs.frozen(kw_only=True)
 class Sampled:
     """Some values and entries of a queue.
@@ -80,7 +93,7 @@ class Sampled:
     the last one was. ``held_ms`` is the sum of the times since the values were received that ``holders`` have.
     ``failing`` counts the values whose handling has failed twice or more: the values, their failures, those of the one
     that has failed most, and its reason. ``notes`` are those of workers whose handlings have run for a long time
-    (``progress.lua``).
+    (``progress.lua``). ``history`` is the setting of the queue's history, empty without one.
     """
 
     now_us: int
@@ -104,6 +117,8 @@ class Sampled:
     failing: tuple[int, int, int, str]
     holders: tuple[SampledHolder, ...]
     notes: tuple[Mapping[str, Any], ...]
+    history: bytes
+    events: SampledEvents | None
 
     @property
     def torn(self) -> tuple[int, int]:
@@ -155,7 +170,14 @@ def _sampled(reply: list[Any]) -> Sampled:
             for client, count, since, *ids in (figure for name, figure in figures if name == "holder")
         ),
         notes=tuple(note for name, figure in figures if name == "note" for note in _note(figure)),
+        history=told.get("history", b""),
+        events=_events(*told["events"]) if "events" in told else None,
     )
+
+
+def _events(count: int, oldest: bytes, newest: bytes, read: int, foreign: int) -> SampledEvents:
+    oldest_ms, newest_ms = (int(each.partition(b"-")[0]) for each in (oldest, newest))
+    return SampledEvents(count, oldest_ms, newest_ms, read, foreign)
 
 
 def _note(text: bytes) -> Iterator[Mapping[str, Any]]:

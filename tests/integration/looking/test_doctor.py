@@ -166,6 +166,46 @@ def test_a_planted_problem_is_named_and_nothing_else(fleet: Fleet, illness: str)
     }
 
 
+#: The setting of a history; how many ms before now its 80 events are; the finding, and the last command.
+HISTORIES = {
+    "of items": (b"80 2592000000", 60_000, r"covers only the last 6\d s: it keeps 80", "--keep 100"),
+    "of a time": (b"80 21600000", 60_000, r"covers only the last 6\d s of the 6:00:00 that", "--keep 21600s"),
+    "ahead": (b"80 2592000000", -4 * 86_400_000, r"events [34] days ahead of the clock", "--keep 10"),
+    "unreadable": (b"1000", 60_000, "in no known form, so nothing is noted", "--keep 1000"),
+}
+
+
+@pytest.mark.parametrize("planted", HISTORIES)
+def test_histories_that_are_of_little_use(fleet: Fleet, planted: str) -> None:
+    setting, age_ms, text, command = HISTORIES[planted]
+    keys, first_ms = QueueKeys.of("orders"), int(fleet.admin.time()[0]) * 1000 - age_ms
+    fleet.admin.hset(keys.settings, "history", setting)
+    for number in range(80):
+        fleet.admin.xadd(keys.events, dict.fromkeys("ekivwlndr", "x"), id=f"{first_ms}-{number}")
+    (finding,) = examined(fleet.url, "orders").findings
+    assert finding.check == "history"
+    assert re.search(text, finding.text)
+    assert finding.commands[-1] == f"redisson-dq history orders {command}"
+    assert main(["history", "orders", *command.split(), "--url", fleet.url]) == 0
+    fleet.admin.xtrim(keys.events, maxlen=0)
+    assert not examined(fleet.url, "orders").findings
+
+
+def test_a_history_in_one_partition_only(fleet: Fleet) -> None:
+    whole = fleet.client.delayed_queue("orders", partitions=3, transfer=False)
+    for number in range(30):
+        whole.offer("x", 3600, id=f"order-{number}")
+    whole.set_history(1000)
+    assert not [each for each in examined(fleet.url, "orders").findings if each.check == "history"]
+    fleet.client.delayed_queue(whole.partitions[1].name, transfer=False).set_history(None)
+    (finding,) = [each for each in examined(fleet.url, "orders").findings if each.check == "history"]
+    assert (finding.queue, finding.partition) == ("orders", whole.partitions[1].name)
+    assert finding.commands == (
+        "redisson-dq history orders --keep 1000",
+        "redisson-dq history orders --keep none",
+    )
+
+
 def parsed(line: str) -> dict[str, Any]:
     """The parameters of a redisson-dq command line. Raises click.UsageError if it is not one."""
     _, *words = shlex.split(line)
@@ -226,7 +266,7 @@ OPEN = {
         "quarantine",
     ),
     *("undecodable", "torn-entries", "mixed-envelopes", "codec", "unknown-classes", "name-mapper", "keyspace-events"),
-    *("recurring", "slow-scripts", "ready-backlog", "worker"),
+    *("recurring", "history", "slow-scripts", "ready-backlog", "worker"),
 }
 CLOSED = {"overdue", "nobody-moves", "expired"}
 #: Further pairs that no queue can have, because one ends the other.

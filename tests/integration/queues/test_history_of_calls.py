@@ -43,7 +43,7 @@ def is_silent(client: Any, admin: Any, call: Call) -> bool | None:
         with admin.pipeline() as pipe:
             for key in _PLACES:
                 pipe.dump(key)
-            return pipe.execute()
+            return list(pipe.execute())
 
     before, last = places(), admin.xrevrange(KEYS.events, count=1)
     call.run(handle)
