@@ -14,17 +14,7 @@ from typing import Any, Final
 from redisson_dq.scheduling.pauses import Pauses
 from redisson_dq.waits.debts import Debts
 from redisson_dq.waits.line import WAKE, Entrance, Line
-from redisson_dq.waits.steps import (
-    Ask,
-    Backs,
-    Behind,
-    Block,
-    Pause,
-    StepFailed,
-    StepRefused,
-    Steps,
-    WaitStep,
-)
+from redisson_dq.waits.steps import Ask, Backs, Behind, Block, Pause, StepFailed, StepRefused, Steps, WaitStep
 from redisson_dq.waits.troubles import Troubles
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
@@ -46,13 +36,7 @@ class Asking(Troubles):
     """Takes from one source for the callers of one line. The mutex of the line guards everything here."""
 
     def __init__(
-        self,
-        line: Line,
-        source: Source,
-        debts: Debts,
-        backs: Backs,
-        bell: Entrance,
-        clock: Callable[[], float],
+        self, line: Line, source: Source, debts: Debts, backs: Backs, bell: Entrance, clock: Callable[[], float]
     ) -> None:
         super().__init__(line, source, debts, backs, clock)
         self.bell = bell

@@ -19,13 +19,7 @@ from redisson_dq._async.connecting.explaining import reason_of
 from redisson_dq._async.connecting.tracking import Tracking, TrackingRefusedError
 from redisson_dq._async.receiving.beginning import Beginner, Begun
 from redisson_dq._async.receiving.node_link import NodeLink
-from redisson_dq._concurrency import (
-    AsyncCancelled,
-    AsyncInbox,
-    AsyncMutex,
-    AsyncSwitch,
-    async_give_way,
-)
+from redisson_dq._concurrency import AsyncCancelled, AsyncInbox, AsyncMutex, AsyncSwitch, async_give_way
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.scheduling.clock import client_parts
 from redisson_dq.scheduling.pauses import Pauses
@@ -62,11 +56,7 @@ class Lookout:
     """The wait for many sources of one node. Only the lookout sends and reads on its connection for commands."""
 
     def __init__(
-        self,
-        connections: Connections,
-        pool: ConnectionPool,
-        beginner: Beginner,
-        refused: Callable[[Exception], object],
+        self, connections: Connections, pool: ConnectionPool, beginner: Beginner, refused: Callable[[Exception], object]
     ) -> None:
         """``refused`` is called when Redis refuses to report changes."""
         self._connections = connections

@@ -49,8 +49,7 @@ class RoundRobinReceiver(Receiver):
         lookouts: Lookouts | None = None,
     ) -> None:
         super().__init__(connections, notices, sources, lookouts)
-        self._sources = {source.key: source for source in sources}
-        self._rotation = Rotation(list(self._sources))
+        self._rotation = Rotation([source.key for source in sources])
         # The background task: whether there is one, whether it looks, and whether it waits for its bell.
         self._is_running = self._is_looking = self._listens = False
         # Sources that had values at the last look, and have not been asked since.
@@ -202,14 +201,15 @@ class RoundRobinReceiver(Receiver):
         self._full = [key for key in self._full if key in keys]
         looked = not self._full
         if looked:
-            lengths = await self._connections.run_many([self._sources[key].length() for key in keys], transaction=False)
+            asks = [self._pumps[key].source.length() for key in keys]
+            lengths = await self._connections.run_many(asks, transaction=False)
             self._missed(dict(zip(keys, lengths, strict=True)), may_take=False)
             self._full = [key for key, length in zip(keys, lengths, strict=True) if isinstance(length, int) and length]
         with self.line.mutex:
             wanted = self.line.claim(self._clock.monotonic())
         asked, self._full = self._full[:wanted], self._full[wanted:]
         shares = dict(zip(asked, evenly(wanted, len(asked)), strict=True))
-        requests = {key: self._sources[key].more(share) for key, share in shares.items()}
+        requests = {key: self._pumps[key].source.more(share) for key, share in shares.items()}
         sent = {key: request for key, request in requests.items() if request is not None}
         values: list[Taken] = []
         lost = {key: request for key, request in sent.items() if request.repeatable}

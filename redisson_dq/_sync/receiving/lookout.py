@@ -17,13 +17,7 @@ from redis import ConnectionPool
 from redis.exceptions import ConnectionError as Disconnected
 from redis.exceptions import RedisError
 
-from redisson_dq._concurrency import (
-    Cancelled,
-    Inbox,
-    Mutex,
-    Switch,
-    give_way,
-)
+from redisson_dq._concurrency import Cancelled, Inbox, Mutex, Switch, give_way
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.explaining import reason_of
 from redisson_dq._sync.connecting.tracking import Tracking, TrackingRefusedError
@@ -65,11 +59,7 @@ class Lookout:
     """The wait for many sources of one node. Only the lookout sends and reads on its connection for commands."""
 
     def __init__(
-        self,
-        connections: Connections,
-        pool: ConnectionPool,
-        beginner: Beginner,
-        refused: Callable[[Exception], object],
+        self, connections: Connections, pool: ConnectionPool, beginner: Beginner, refused: Callable[[Exception], object]
     ) -> None:
         """``refused`` is called when Redis refuses to report changes."""
         self._connections = connections

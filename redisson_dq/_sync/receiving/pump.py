@@ -32,18 +32,7 @@ from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.waits.debts import Debts
 from redisson_dq.waits.engine import WaitEngine
 from redisson_dq.waits.line import WAKE, Line, Waiter
-from redisson_dq.waits.steps import (
-    Ask,
-    Behind,
-    Bell,
-    Block,
-    Diagnose,
-    Do,
-    Follow,
-    Pause,
-    StepFailed,
-    StepRefused,
-)
+from redisson_dq.waits.steps import Ask, Behind, Bell, Block, Diagnose, Do, Follow, Pause, StepFailed, StepRefused
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken

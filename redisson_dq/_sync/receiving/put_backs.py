@@ -35,11 +35,7 @@ class PutBacks:
     """
 
     def __init__(
-        self,
-        connections: Connections,
-        source: Source,
-        line: Line,
-        again: Callable[[list[Taken]], None] | None = None,
+        self, connections: Connections, source: Source, line: Line, again: Callable[[list[Taken]], None] | None = None
     ) -> None:
         self._connections = connections
         self._clock = connections.clock
