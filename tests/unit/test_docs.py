@@ -68,7 +68,7 @@ def _run(code: str, page: str, url: str) -> dict[str, Any]:
     return made
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [page for page in PAGES if _blocks(page, interactive=False)])
 def test_code_runs(server: EmbeddedServer, page: str) -> None:
     for code in _blocks(page, interactive=False):
         with redis.Redis.from_url(server.url) as admin:
@@ -76,20 +76,20 @@ def test_code_runs(server: EmbeddedServer, page: str) -> None:
         _run(code, page, server.url)
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_the_rows_of_a_table_have_the_cells_of_its_heading(page: str) -> None:
+def test_the_rows_of_a_table_have_the_cells_of_its_heading() -> None:
     """A row that was wrapped, or run into another, shows as text."""
-    wrong: list[str] = []
-    bars = 0
-    for row in _FENCED.sub("", PAGES[page]).splitlines():
-        found = len(re.findall(r"(?<!\\)\|", re.sub(r"`[^`]*`", "", row))) if row.startswith("|") else 0
-        if found and (not row.endswith("|") or found != (bars or found)):
-            wrong.append(row)
-        bars = found and (bars or found)
+    wrong: list[tuple[str, str]] = []
+    for page, text in PAGES.items():
+        bars = 0
+        for row in _FENCED.sub("", text).splitlines():
+            found = len(re.findall(r"(?<!\\)\|", re.sub(r"`[^`]*`", "", row))) if row.startswith("|") else 0
+            if found and (not row.endswith("|") or found != (bars or found)):
+                wrong.append((page, row))
+            bars = found and (bars or found)
     assert wrong == []
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [page for page in PAGES if _blocks(page, interactive=True)])
 def test_what_is_typed_gives_what_is_shown(page: str) -> None:
     session: dict[str, Any] = {}
     for code in _blocks(page, interactive=True):
@@ -119,22 +119,17 @@ def _anchors(text: str) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-def _links() -> list[Any]:
-    return [
-        pytest.param(page, match["target"], id=f"{page}:{match['target']}")
-        for page, text in PAGES.items()
-        for match in _LINK.finditer(_FENCED.sub("", text))
-        if not match["target"].startswith(("http://", "https://"))
-    ]
-
-
-@pytest.mark.parametrize(("page", "target"), _links())
-def test_links_lead_somewhere(page: str, target: str) -> None:
+def _leads_somewhere(page: str, target: str) -> bool:
     name, _, anchor = target.partition("#")
     path = (ROOT / page).parent / name if name else ROOT / page
-    assert path.exists()
-    if anchor:
-        assert anchor in _anchors(path.read_text("utf-8"))
+    return path.exists() and (not anchor or anchor in _anchors(path.read_text("utf-8")))
+
+
+def test_links_lead_somewhere() -> None:
+    found = [(page, match["target"]) for page, text in PAGES.items() for match in _LINK.finditer(_FENCED.sub("", text))]
+    own = [(page, target) for page, target in found if not target.startswith(("http://", "https://"))]
+    assert len(own) > 500
+    assert [(page, target) for page, target in own if not _leads_somewhere(page, target)] == []
 
 
 def test_the_generated_sections_are_up_to_date() -> None:
