@@ -20,7 +20,8 @@ an operation is what the recorder took for the server's clock then, epoch us, or
 ==============  ============================================================  =========================================
 ``f``           ``value`` of ``invoke``                                       ``value`` of ``ok``
 ==============  ============================================================  =========================================
-``offer``       ``[[item, delay in ms], ...]``, ``named``: with ``id=``       ``[[outcome, due or null], ...]``
+``offer``       ``[[item, delay in ms], ...]``, ``named``: with ``id=``,      ``[[outcome, due or null], ...]``
+                ``due``: for this time, and no delay counts
 ``take``        how many at most                                              ``[item, ...]``
 ``receive``     how many at most, ``renew``: in the background                ``[[item, lease, since, deadline], ...]``
 ``ack``         ``[[item, lease], ...]``, also of ``reject``                  ``[outcome, ...]``
@@ -146,10 +147,6 @@ class History:
     def clock(self, began: int, ended: int, server_us: int) -> None:
         self._ahead = server_us - (began + ended) // 2000
         self._write({"type": "clock", "time": began, "until": ended, "server": server_us})
-
-    def server_time(self) -> float:
-        """The server's clock now, in epoch seconds: this machine's, as long as nobody has looked."""
-        return time.time() if self._ahead is None else (time.monotonic_ns() // 1000 + self._ahead) / 1e6
 
     def excuse(self, f: str, since: int, until: int, why: str) -> None:
         self._write({"type": "excuse", "f": f, "since": since, "until": until, "why": why})

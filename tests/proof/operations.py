@@ -256,6 +256,7 @@ def _steps(
         named = bool(begin.get("named"))
         for (item, delay), answer in zip(asked, told if is_known else [None] * len(asked), strict=True):
             outcome, due = answer or ("offered", None)
+            due = due or begin.get("due")
             step = Step("offer", outcome, until=1000 * due if due else 0, delay=round(1000 * delay), named=named)
             yield item, (step,), None
     elif f == "take":

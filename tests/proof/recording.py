@@ -121,9 +121,7 @@ class _Recording:
         if self._name == "offer_all":
             return [[value, 1000 * _seconds(delay)] for value, delay in args[0]], {}
         if self._name == "offer_recurring":
-            return [[args[1], 1000 * (options["start"].timestamp() - self._handle._history.server_time())]], {
-                "named": True
-            }
+            return [[args[1], 0]], {"named": True, "due": epoch_ms(options["start"])}
         if f in ("take", "receive"):
             return args[0] if args else 1, {"renew": True} if options.get("renew") else {}
         if f in ("cancel", "reschedule"):
