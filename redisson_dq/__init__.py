@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from redisson_dq import aio, codecs, errors, observing
     from redisson_dq._sync.client import Client
     from redisson_dq._sync.connect import connect
-    from redisson_dq._sync.leases.delivery import Delivery, DeliveryRequests
+    from redisson_dq._sync.leases.delivery import Delivery
     from redisson_dq._sync.pipeline import Pipeline, Reply
     from redisson_dq._sync.queues.blocking import BlockingQueue
     from redisson_dq._sync.queues.bounded import BoundedBlockingQueue
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from redisson_dq._sync.queues.deque import BlockingDeque
     from redisson_dq._sync.queues.partitioned_blocking import PartitionedBlockingQueue
     from redisson_dq._sync.queues.partitioned_delayed import PartitionedDelayedQueue
+    from redisson_dq.calls.lease import DeliveryRequests
     from redisson_dq.calls.leases import DeadLetter, InFlight
     from redisson_dq.durability import Durability
     from redisson_dq.items import ItemState, OfferOutcome, Outcome, SettleOutcome
@@ -40,7 +41,7 @@ else:
         {
             "_sync.client": ("Client",),
             "_sync.connect": ("connect",),
-            "_sync.leases.delivery": ("Delivery", "DeliveryRequests"),
+            "_sync.leases.delivery": ("Delivery",),
             "_sync.pipeline": ("Pipeline", "Reply"),
             "_sync.queues.blocking": ("BlockingQueue",),
             "_sync.queues.bounded": ("BoundedBlockingQueue",),
@@ -56,6 +57,7 @@ else:
             "items": ("ItemState", "OfferOutcome", "Outcome", "SettleOutcome"),
             "java": (),
             "observing": (),
+            "calls.lease": ("DeliveryRequests",),
             "calls.leases": ("DeadLetter", "InFlight"),
             "wire.partitions": ("partition_names",),
         },

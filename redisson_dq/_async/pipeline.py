@@ -10,8 +10,9 @@ from typing import Any, Generic, TypeVar
 import attrs
 
 from redisson_dq._async.connecting.connections import Connections
+from redisson_dq._common.bound import Bound
 from redisson_dq._common.texts import shown
-from redisson_dq._concurrency.blocks import AsyncWrongWith, Bound
+from redisson_dq._concurrency.blocks import AsyncWrongWith
 from redisson_dq.calls.values import warn_of_other_types
 from redisson_dq.errors import ArgumentError, DecodeError, EncodeError, RedissonDQError
 from redisson_dq.items import Redriven

@@ -1,24 +1,13 @@
-"""The calls of Python that an object cannot answer: ``with`` of the other flavour, ``pickle`` and ``copy``."""
+"""``with`` of the other flavour, which an object cannot answer."""
 
 from __future__ import annotations
 
 from typing import NoReturn
 
+from redisson_dq._common.bound import Bound
 from redisson_dq.errors import ArgumentError
 
-__all__ = ["AsyncWrongWith", "Bound", "WrongWith"]
-
-
-class Bound:
-    """A base of all objects that belong to the connections of one client, and so to one process."""
-
-    __slots__ = ()
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError(
-            f"this {type(self).__name__} belongs to the connections of its process, and cannot be pickled or "
-            "copied: pass on the URL and the names, and open it where it is used, as with connect(url)"
-        )
+__all__ = ["AsyncWrongWith", "WrongWith"]
 
 
 class WrongWith(Bound):

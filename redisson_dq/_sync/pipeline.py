@@ -12,8 +12,9 @@ from typing import Any, Generic, TypeVar
 
 import attrs
 
+from redisson_dq._common.bound import Bound
 from redisson_dq._common.texts import shown
-from redisson_dq._concurrency.blocks import Bound, WrongWith
+from redisson_dq._concurrency.blocks import WrongWith
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq.calls.values import warn_of_other_types
 from redisson_dq.errors import ArgumentError, DecodeError, EncodeError, RedissonDQError

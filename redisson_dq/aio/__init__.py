@@ -8,7 +8,7 @@ async with redisson_dq.aio.connect("redis://localhost:6379/0") as client:
 
 from redisson_dq._async.client import Client
 from redisson_dq._async.connect import connect
-from redisson_dq._async.leases.delivery import Delivery, DeliveryRequests
+from redisson_dq._async.leases.delivery import Delivery
 from redisson_dq._async.pipeline import Pipeline, Reply
 from redisson_dq._async.queues.blocking import BlockingQueue
 from redisson_dq._async.queues.bounded import BoundedBlockingQueue
@@ -17,6 +17,7 @@ from redisson_dq._async.queues.delayed_item import DelayedItem
 from redisson_dq._async.queues.deque import BlockingDeque
 from redisson_dq._async.queues.partitioned_blocking import PartitionedBlockingQueue
 from redisson_dq._async.queues.partitioned_delayed import PartitionedDelayedQueue
+from redisson_dq.calls.lease import DeliveryRequests
 
 __all__ = [
     "BlockingDeque",

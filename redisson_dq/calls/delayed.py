@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import Any, Literal, TypedDict, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import attrs
 
+from redisson_dq._common.signatures import with_options_of
 from redisson_dq._common.texts import shown
 from redisson_dq.calls import walks
-from redisson_dq.calls.checks import check_count, check_index, check_page, nothing
+from redisson_dq.calls.checks import check_count, check_page, nothing
 from redisson_dq.calls.due import due_range, taken_due, tell_undelivered
 from redisson_dq.calls.history import Kept, kept_history, set_history
 from redisson_dq.calls.items import checked_id, page_of_items, rescheduled, target, waiting_items
 from redisson_dq.calls.long_calls import told_if_long
-from redisson_dq.calls.offers import all_offered, equal_offers, names_of_equal_offers, offered, recurring_offers
+from redisson_dq.calls.offers import (
+    OfferOptions,
+    all_offered,
+    equal_offers,
+    names_of_equal_offers,
+    offered,
+    recurring_offers,
+)
 from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.calls.waiting_item import WaitingItem
 from redisson_dq.calls.whole import WholeRequests
@@ -30,30 +38,18 @@ from redisson_dq.wire.commands import whole_ms
 from redisson_dq.wire.envelope import Quarantined, unwrap
 from redisson_dq.wire.request import OtherTypes, Request
 
-__all__ = ["By", "DelayedRequests", "OfferOptions", "OnDuplicate", "waiting_values"]
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+__all__ = ["By", "DelayedRequests", "waiting_values"]
 
 T = TypeVar("T")
-
-#: How an offer treats an id, or a payload, that is already in the queue.
-OnDuplicate = Literal["reject", "keep", "replace"]
 
 #: The order of a page of items: by due time, or as they were offered.
 By = Literal["due", "offer"]
 
 # Outside of a pipeline these calls are several short scripts.
 _IN_A_PIPELINE = "contains or remove in a pipeline"
-
-
-class OfferOptions(TypedDict, total=False):
-    """The options of ``offer``, of each kind of handle. Their defaults are in :meth:`DelayedRequests.offer`."""
-
-    id: str | None
-    on_duplicate: OnDuplicate | None
-    deduplicate_for: Delay | None
-    expires: Delay | None
-    context: Mapping[str, str] | None
-    durable: Durability | None
-
 
 _LARGEST_PAGE = 10_000
 
@@ -76,32 +72,13 @@ class DelayedRequests(WholeRequests[T]):
 
     # -- offering ----------------------------------------------------------------------------------------------------
 
+    @with_options_of(offered)
     def offer(
-        self,
-        value: T,
-        delay: Delay | None = None,
-        at: datetime | None = None,
-        *,
-        id: str | None = None,
-        on_duplicate: OnDuplicate | None = None,
-        deduplicate_for: Delay | None = None,
-        expires: Delay | None = None,
-        context: Mapping[str, str] | None = None,
-        durable: Durability | None = None,
+        self, value: T, delay: Delay | None = None, at: datetime | None = None, **options: Unpack[OfferOptions]
     ) -> Request[WaitingItem[T]]:
         queue = self._queue
-        request = offered(
-            queue,
-            due_word(queue.name, delay, at),
-            value,
-            id=id,
-            on_duplicate=on_duplicate,
-            deduplicate_for=deduplicate_for,
-            expires=expires,
-            context=context,
-            durable=durable,
-        )
-        if deduplicate_for is None:
+        request = offered(queue, due_word(queue.name, delay, at), value, **options)
+        if options.get("deduplicate_for") is None:
             return request
         others = OtherTypes(
             lookups=lambda: equal_offers(queue, value),
@@ -179,8 +156,7 @@ class DelayedRequests(WholeRequests[T]):
 
     def range(self, start: int, stop: int) -> Request[list[T]]:
         """Waiting values in the order of offers, from index ``start`` to ``stop`` (-1: to the end)."""
-        start, stop = check_index(start, self._queue.name), check_index(stop, self._queue.name)
-        return waiting_values(self._queue, start, stop, part=False)
+        return waiting_values(self._queue, *self._indexes(start, stop), part=False)
 
     def contains(self, value: T) -> Request[bool]:
         return self._contains([value], [self._queue.encode_sought(value)])
@@ -286,15 +262,11 @@ class DelayedRequests(WholeRequests[T]):
         return commands.get_field(self._queue.keys.settings, "expired").then(lambda count: count or 0)
 
     def read_expired(self, start: int = 0, stop: int = 99) -> Request[list[ExpiredItem]]:
-        request = commands.slice_of(
-            self._queue.keys.expired, check_index(start, self._queue.name), check_index(stop, self._queue.name)
-        )
+        request = commands.slice_of(self._queue.keys.expired, *self._indexes(start, stop))
         return request.then(lambda elements: [ExpiredItem.parse(element) for element in elements])
 
     def read_quarantine(self, start: int = 0, stop: int = 99) -> Request[list[Quarantined]]:
-        request = commands.slice_of(
-            self._queue.keys.quarantine, check_index(start, self._queue.name), check_index(stop, self._queue.name)
-        )
+        request = commands.slice_of(self._queue.keys.quarantine, *self._indexes(start, stop))
         return request.then(lambda elements: [Quarantined.parse(element) for element in elements])
 
     # -- recurring offers --------------------------------------------------------------------------------------------
@@ -303,9 +275,7 @@ class DelayedRequests(WholeRequests[T]):
         return self._queue.call("cancel_recurring", (checked_id(self._queue, id),), bool)
 
     def recurring(self, start: int = 0, stop: int = 99) -> Request[list[RecurringOffer]]:
-        request = calls.recurring(
-            self._queue.keys, check_index(start, self._queue.name), check_index(stop, self._queue.name)
-        )
+        request = calls.recurring(self._queue.keys, *self._indexes(start, stop))
         return request.then(lambda rows: recurring_offers(self._queue.keys, rows))
 
 

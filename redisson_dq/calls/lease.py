@@ -1,18 +1,24 @@
-"""One lease as this client holds it: its deadline, and how it ended."""
+"""One lease as this client holds it: its deadline, how it ended, and the requests that end it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import timedelta
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from redisson_dq import observing
+from redisson_dq._common.bound import Bound
 from redisson_dq.calls.settling import Settling
+from redisson_dq.durability import Durability
 from redisson_dq.items import SettleOutcome
 from redisson_dq.observing.operations import Operations
+from redisson_dq.scheduling.times import Delay
 from redisson_dq.wire.leases import Leased, LeaseRecord
+from redisson_dq.wire.request import Fence, Request
 
-__all__ = ["Lease"]
+__all__ = ["DeliveryRequests", "Lease"]
+
+T = TypeVar("T")
 
 _NO_CONTEXT: Mapping[str, str] = {}
 
@@ -188,3 +194,73 @@ class Lease:
             if is_sooner and self.on_sooner is not None:
                 self.on_sooner()
         return self.settled(outcome)
+
+
+class DeliveryRequests(Bound, Generic[T]):
+    """The calls of one delivery as requests that are not sent, for a :class:`Pipeline`."""
+
+    def __init__(self, delivery: Any) -> None:
+        # A request holds this object, and so the delivery, whose lease is renewed as long as somebody has it.
+        self._delivery = delivery
+        lease: Lease = delivery._lease
+        self._lease = lease
+        self._settling, self._ids = lease.settling, [lease.leased.id]
+
+    def ack(self, *, durable: Durability | None = None) -> Request[SettleOutcome]:
+        """``delivery.ack`` as a request."""
+        return self._settled(self._settling.ack(self._ids), durable)
+
+    def nack(
+        self,
+        delay: Delay | None = None,
+        count: bool = True,
+        reason: str | None = None,
+        *,
+        durable: Durability | None = None,
+    ) -> Request[SettleOutcome]:
+        """``delivery.nack`` as a request."""
+        return self._settled(self._settling.nack(self._ids, delay, count, reason), durable)
+
+    def reject(self, reason: str | None = None, *, durable: Durability | None = None) -> Request[SettleOutcome]:
+        """``delivery.reject`` as a request."""
+        return self._settled(self._settling.reject(self._ids, reason), durable)
+
+    def extend(self, visibility_timeout: Delay, *, durable: Durability | None = None) -> Request[SettleOutcome]:
+        """``delivery.extend`` as a request."""
+
+        def extended(reply: tuple[int, int, list[SettleOutcome]]) -> SettleOutcome:
+            now_us, deadline_ms, outcomes = reply
+            return self._lease.extended(outcomes[0], deadline_ms, now_us)
+
+        confirmation = self._settling.confirmation(durable)
+        request = self._settling.extend(self._ids, visibility_timeout)
+        return request.then(extended, fence=self._fence_of_extend, durable=confirmation)
+
+    def save(self, cursor: Any, *, durable: Durability | None = None) -> Request[SettleOutcome]:
+        """``delivery.save`` as a request."""
+        lease, confirmation = self._lease, self._settling.confirmation(durable)
+
+        def saved(reply: tuple[int, int, list[SettleOutcome]]) -> SettleOutcome:
+            now_us, deadline_ms, outcomes = reply
+            if outcomes[0]:
+                lease.saved = (cursor,)
+            return lease.extended(outcomes[0], deadline_ms, now_us)
+
+        # A save is a renewal. It never brings the deadline forward.
+        request = self._settling.extend(self._ids, max(lease.left, lease.visible), self._settling.cursor_text(cursor))
+        return request.then(saved, fence=self._fence_of_extend, durable=confirmation)
+
+    def _settled(self, request: Request[list[SettleOutcome]], durable: Durability | None) -> Request[SettleOutcome]:
+        lease = self._lease
+        return request.then(
+            lambda outcomes: lease.settled(outcomes[0]),
+            fence=self._fence,
+            on_sending=lease.begin_ending,
+            durable=self._settling.durable if durable is None else self._settling.confirmation(durable),
+        )
+
+    def _fence(self) -> Fence:
+        return self._settling.fence(self._ids[0], [0, [b"lost"]])
+
+    def _fence_of_extend(self) -> Fence:
+        return self._settling.fence(self._ids[0], [0, 0, [b"lost"]])

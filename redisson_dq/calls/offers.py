@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict, TypeVar
 from zlib import crc32
 
 from redisson_dq._common.texts import shown
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LARGEST_CONTEXT",
+    "OfferOptions",
     "all_offered",
     "equal_offers",
     "names_of_equal_offers",
@@ -61,6 +62,21 @@ _BATCH_BYTES = 1_000_000
 LARGEST_CONTEXT = 16_384
 
 
+#: How an offer treats an id, or a payload, that is already in the queue.
+OnDuplicate = Literal["reject", "keep", "replace"]
+
+
+class OfferOptions(TypedDict, total=False):
+    """The options of ``offer``, of each kind of handle. Their defaults are in :func:`offered`."""
+
+    id: str | None
+    on_duplicate: OnDuplicate | None
+    deduplicate_for: Delay | None
+    expires: Delay | None
+    context: Mapping[str, str] | None
+    durable: Durability | None
+
+
 def note_offered(error: RedissonDQError, text: str, offered: int) -> None:
     """Adds to an error how many values of a call are in. If some are, the call may have been carried out in part."""
     error.args = (f"{error}; {text}",)
@@ -77,7 +93,7 @@ def offered(
     value: T,
     *,
     id: str | None = None,
-    on_duplicate: str | None = None,
+    on_duplicate: OnDuplicate | None = None,
     deduplicate_for: Delay | None = None,
     expires: Delay | None = None,
     context: Mapping[str, str] | None = None,

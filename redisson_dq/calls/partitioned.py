@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from redisson_dq._common.signatures import with_options_of
-from redisson_dq.calls.delayed import DelayedRequests, OfferOptions
+from redisson_dq.calls.delayed import DelayedRequests
+from redisson_dq.calls.offers import OfferOptions
 from redisson_dq.calls.ready import QueueRequests
 from redisson_dq.calls.routing import DelayedRouting, Routing
 from redisson_dq.calls.waiting_item import WaitingItem

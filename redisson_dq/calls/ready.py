@@ -163,7 +163,7 @@ class QueueRequests(LeaseRequests[T]):
 
     def range(self, start: int, stop: int) -> Request[list[T]]:
         queue, key = self._queue, self._queue.keys.ready
-        request = commands.slice_of(key, check_index(start, queue.name), check_index(stop, queue.name))
+        request = commands.slice_of(key, *self._indexes(start, stop))
         return told_if_long(request, queue, "read_all() or range()").then(lambda found: queue.in_place(found, key))
 
     def contains(self, value: T) -> Request[bool]:
@@ -182,8 +182,7 @@ class QueueRequests(LeaseRequests[T]):
         return self._place(value, -1, _index)
 
     def read_undecodable(self, start: int, stop: int) -> Request[list[bytes]]:
-        queue = self._queue
-        return commands.slice_of(queue.keys.undecodable, check_index(start, queue.name), check_index(stop, queue.name))
+        return commands.slice_of(self._queue.keys.undecodable, *self._indexes(start, stop))
 
     # -- removing ----------------------------------------------------------------------------------------------------
 
@@ -203,8 +202,7 @@ class QueueRequests(LeaseRequests[T]):
         return self._queue.seeking(request, values, before=True)
 
     def trim(self, start: int, stop: int) -> Request[None]:
-        indexes = check_index(start, self._queue.name), check_index(stop, self._queue.name)
-        return _taken_away(self._queue, "trim", indexes, nothing)
+        return _taken_away(self._queue, "trim", self._indexes(start, stop), nothing)
 
     def clear(self) -> Request[None]:
         return told_if_long(_taken_away(self._queue, "clear", (), nothing), self._queue, "clear()")

@@ -8,12 +8,13 @@ from typing import Generic, TypeVar
 
 import attrs
 
+from redisson_dq._common.bound import Bound
 from redisson_dq.items import ItemState, OfferOutcome
 from redisson_dq.scheduling.clock import Clock
 from redisson_dq.scheduling.times import from_ms
 from redisson_dq.wire.calls import Target
 
-__all__ = ["WaitingItem"]
+__all__ = ["ItemFacts", "WaitingItem"]
 
 T = TypeVar("T")
 
@@ -65,3 +66,44 @@ class WaitingItem(Generic[T]):
         return attrs.evolve(
             self, due_ms=due_ms, now_us=now_us, read_us=read_us, target=attrs.evolve(self.target, due_ms=due_ms)
         )
+
+
+class ItemFacts(Bound, Generic[T]):
+    """What a ``DelayedItem`` of either flavour says of its item, without a round trip."""
+
+    _state: WaitingItem[T]
+
+    @property
+    def id(self) -> str:
+        """The caller's id, or a generated one. ``cancel(id)`` and the like take it, in any process."""
+        return self._state.id
+
+    @property
+    def state(self) -> ItemState:
+        """Where it was when the call that gave it was answered. An item that has just been offered waits."""
+        return self._state.state
+
+    @property
+    def attempts(self) -> int:
+        """How often it had been delivered by then."""
+        return self._state.attempts
+
+    @property
+    def due(self) -> datetime | None:
+        """When it is due, in UTC, on the server's clock. None for an entry that has lost its due time."""
+        return self._state.due
+
+    @property
+    def remaining(self) -> timedelta | None:
+        """How long from now until it is due; below zero when that has passed. No round trip."""
+        return self._state.remaining
+
+    @property
+    def value(self) -> T:
+        """The value. Raises DecodeError (with the bytes, which stay in Redis) when the codec cannot read it."""
+        return self._state.value
+
+    @property
+    def outcome(self) -> OfferOutcome | None:
+        """The outcome of the offer; None for an item that was looked up."""
+        return self._state.outcome

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 
+from redisson_dq.calls.checks import check_index
 from redisson_dq.calls.dumps import framed, unframed
 from redisson_dq.calls.inspecting import figures, inspection
 from redisson_dq.calls.long_calls import told_if_long
@@ -105,6 +106,9 @@ class WholeRequests(Generic[T]):
         return call_on("time_to_live", self._main(), (), _end)
 
     # -- inside ------------------------------------------------------------------------------------------------------
+
+    def _indexes(self, start: int, stop: int) -> tuple[int, int]:
+        return check_index(start, self._queue.name), check_index(stop, self._queue.name)
 
     def _main(self) -> dict[str, str]:
         return _types(self._queue.keys, self._queue.kind.main_of(self._queue.keys))

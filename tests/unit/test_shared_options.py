@@ -16,7 +16,8 @@ from redisson_dq import aio, worker
 from redisson_dq._async.queues.leaser import Receiving
 from redisson_dq._common.signatures import with_options_of
 from redisson_dq.aio import worker as aio_worker
-from redisson_dq.calls.delayed import DelayedRequests, OfferOptions
+from redisson_dq.calls.delayed import DelayedRequests
+from redisson_dq.calls.offers import OfferOptions
 from redisson_dq.calls.open_queue import LeaseTerms, OpenQueue
 from redisson_dq.calls.partitioned import PartitionedDelayedRequests
 from redisson_dq.working.settings import WorkerOptionNames, WorkerOptions

@@ -4,100 +4,31 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from datetime import datetime, timedelta
 from operator import attrgetter
 from types import TracebackType
-from typing import Any, Generic, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._common.texts import described
 from redisson_dq._concurrency import async_finish
-from redisson_dq._concurrency.blocks import AsyncWrongWith, Bound
-from redisson_dq.calls.lease import Lease
+from redisson_dq._concurrency.blocks import AsyncWrongWith
+from redisson_dq.calls.delivery import DeliveryFacts
+from redisson_dq.calls.lease import DeliveryRequests, Lease
 from redisson_dq.durability import Durability
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.items import SettleOutcome
 from redisson_dq.observing.operations import OperationKind
-from redisson_dq.scheduling.times import Delay, from_ms, from_optional_ms
-from redisson_dq.wire.request import Fence, Request
+from redisson_dq.scheduling.times import Delay
+from redisson_dq.wire.request import Request
 
-__all__ = ["Delivery", "DeliveryRequests", "is_of", "lease_of", "value_of"]
+__all__ = ["Delivery", "is_of", "lease_of", "value_of"]
 
 logger = logging.getLogger("redisson_dq")
 
 T = TypeVar("T")
 
 
-class DeliveryRequests(Bound, Generic[T]):
-    """The calls of one delivery as requests that are not sent, for a :class:`Pipeline`."""
-
-    def __init__(self, delivery: Delivery[T]) -> None:
-        # A request holds this object, and so the delivery, whose lease is renewed as long as somebody has it.
-        self._delivery = delivery
-        self._lease = lease = delivery._lease
-        self._settling, self._ids = lease.settling, [lease.leased.id]
-
-    def ack(self, *, durable: Durability | None = None) -> Request[SettleOutcome]:
-        """:meth:`Delivery.ack` as a request."""
-        return self._settled(self._settling.ack(self._ids), durable)
-
-    def nack(
-        self,
-        delay: Delay | None = None,
-        count: bool = True,
-        reason: str | None = None,
-        *,
-        durable: Durability | None = None,
-    ) -> Request[SettleOutcome]:
-        """:meth:`Delivery.nack` as a request."""
-        return self._settled(self._settling.nack(self._ids, delay, count, reason), durable)
-
-    def reject(self, reason: str | None = None, *, durable: Durability | None = None) -> Request[SettleOutcome]:
-        """:meth:`Delivery.reject` as a request."""
-        return self._settled(self._settling.reject(self._ids, reason), durable)
-
-    def extend(self, visibility_timeout: Delay, *, durable: Durability | None = None) -> Request[SettleOutcome]:
-        """:meth:`Delivery.extend` as a request."""
-
-        def extended(reply: tuple[int, int, list[SettleOutcome]]) -> SettleOutcome:
-            now_us, deadline_ms, outcomes = reply
-            return self._lease.extended(outcomes[0], deadline_ms, now_us)
-
-        confirmation = self._settling.confirmation(durable)
-        request = self._settling.extend(self._ids, visibility_timeout)
-        return request.then(extended, fence=self._fence_of_extend, durable=confirmation)
-
-    def save(self, cursor: Any, *, durable: Durability | None = None) -> Request[SettleOutcome]:
-        """:meth:`Delivery.save` as a request."""
-        lease, confirmation = self._lease, self._settling.confirmation(durable)
-
-        def saved(reply: tuple[int, int, list[SettleOutcome]]) -> SettleOutcome:
-            now_us, deadline_ms, outcomes = reply
-            if outcomes[0]:
-                lease.saved = (cursor,)
-            return lease.extended(outcomes[0], deadline_ms, now_us)
-
-        # A save is a renewal. It never brings the deadline forward.
-        request = self._settling.extend(self._ids, max(lease.left, lease.visible), self._settling.cursor_text(cursor))
-        return request.then(saved, fence=self._fence_of_extend, durable=confirmation)
-
-    def _settled(self, request: Request[list[SettleOutcome]], durable: Durability | None) -> Request[SettleOutcome]:
-        lease = self._lease
-        return request.then(
-            lambda outcomes: lease.settled(outcomes[0]),
-            fence=self._fence,
-            on_sending=lease.begin_ending,
-            durable=self._settling.durable if durable is None else self._settling.confirmation(durable),
-        )
-
-    def _fence(self) -> Fence:
-        return self._settling.fence(self._ids[0], [0, [b"lost"]])
-
-    def _fence_of_extend(self) -> Fence:
-        return self._settling.fence(self._ids[0], [0, 0, [b"lost"]])
-
-
-class Delivery(AsyncWrongWith, Generic[T]):
+class Delivery(DeliveryFacts[T], AsyncWrongWith):
     """One received value, which is this receiver's until ``deadline``.
 
     ``queue.receive()`` gives it, and ``delayed.take_due(visibility_timeout=...)``.
@@ -112,127 +43,6 @@ class Delivery(AsyncWrongWith, Generic[T]):
         self._connections = connections
         self._lease = lease
         self._value = value
-
-    def __repr__(self) -> str:
-        state = f"until {self.deadline}" if self.outcome is None else self.outcome.value
-        named = "" if self.offer_id is None else f"{self.offer_id!r}, "
-        return f"<Delivery {self.id!r} of {self._lease.name!r}, {named}attempt {self.attempt}, {state}>"
-
-    def __reduce__(self) -> NoReturn:
-        # A copy would not learn how the lease ends.
-        raise TypeError(
-            f"queue {self._lease.name!r}: a delivery belongs to the client that received it, and cannot be pickled "
-            "or copied: pass its value on, and settle it here"
-        )
-
-    # -- facts -------------------------------------------------------------------------------------------------------
-
-    @property
-    def id(self) -> str:
-        """The name of this delivery, in hexadecimal. Another delivery of the same value has another id."""
-        return self._lease.id.hex()
-
-    @property
-    def offer_id(self) -> str | None:
-        """The ``id=`` of the offer, or None. It is the same for all deliveries of the item."""
-        return self._lease.offer_id
-
-    @property
-    def cancelled(self) -> bool:
-        """Whether the item was cancelled, as the last renewal or :meth:`extend` has reported. It is not delivered
-        again.
-
-        An ack still counts. No round trip.
-        """
-        return self._lease.is_cancelled
-
-    @property
-    def value(self) -> T:
-        """The value."""
-        return self._value
-
-    @property
-    def data(self) -> bytes:
-        """The value's bytes as they were received."""
-        return self._lease.leased.data
-
-    @property
-    def attempt(self) -> int:
-        """The number of this delivery of the value, starting at 1."""
-        return self._lease.record.attempt
-
-    @property
-    def failures(self) -> int:
-        """How many earlier deliveries ended with :meth:`nack`."""
-        return self._lease.record.failures
-
-    @property
-    def crashes(self) -> int:
-        """How many earlier deliveries ended at their deadline."""
-        return self._lease.crashes
-
-    @property
-    def reason(self) -> str:
-        """The reason of the last :meth:`nack`, or an empty str."""
-        return self._lease.record.reason
-
-    @property
-    def first_received(self) -> datetime:
-        """When the value was received for the first time, in UTC on the server's clock."""
-        return self.received if self._lease.record.first_ms is None else from_ms(self._lease.record.first_ms)
-
-    @property
-    def received(self) -> datetime:
-        """When this delivery was received."""
-        return from_ms(self._lease.record.received_ms or self._lease.leased.now_us // 1000)
-
-    @property
-    def offered(self) -> datetime | None:
-        """When it was offered. Known if the offer had a ``context=``, else None."""
-        return from_optional_ms(self._lease.record.offered_ms)
-
-    @property
-    def due(self) -> datetime | None:
-        """When it was due. Known if the offer had a ``context=``, else None."""
-        return from_optional_ms(self._lease.record.due_ms)
-
-    @property
-    def context(self) -> dict[str, str]:
-        """The ``context=`` of the offer, else empty."""
-        return dict(self._lease.record.context)
-
-    @property
-    def cursor(self) -> Any:
-        """The last argument of :meth:`save`, in this delivery or one before it. None if there was no call."""
-        return self._lease.cursor
-
-    @property
-    def deadline(self) -> datetime:
-        """When the lease ends, in UTC on the server's clock."""
-        return from_ms(self._lease.deadline_ms)
-
-    @property
-    def remaining(self) -> timedelta:
-        """The time until the deadline; negative when it has passed. No round trip."""
-        return self._lease.remaining
-
-    @property
-    def outcome(self) -> SettleOutcome | None:
-        """The outcome of the last call on this delivery; None before the first."""
-        return self._lease.outcome
-
-    @property
-    def lost(self) -> bool:
-        """Whether this receiver has lost the lease without ending it.
-
-        A call said so, the deadline has passed, or the renewal has failed and the deadline is near.
-        """
-        return self._lease.is_lost
-
-    @property
-    def requests(self) -> DeliveryRequests[T]:
-        """This delivery's calls as requests that are not sent, for a :class:`Pipeline`."""
-        return DeliveryRequests(self)
 
     # -- its end -----------------------------------------------------------------------------------------------------
 

@@ -54,7 +54,6 @@ class OpenHandle(AsyncWrongWith, Generic[T]):
 
         :Redisson: ``RObject.getName()``
         :Cost: none
-        :Guarantee: none is needed
         """
         return self._side.name
 
@@ -64,7 +63,6 @@ class OpenHandle(AsyncWrongWith, Generic[T]):
 
         :Redisson: ``RObject.getCodec()``
         :Cost: none
-        :Guarantee: none is needed
         """
         return self._side.codec
 
@@ -73,7 +71,6 @@ class OpenHandle(AsyncWrongWith, Generic[T]):
         """The Redis keys of this queue.
 
         :Cost: none
-        :Guarantee: none is needed
         """
         return self._side.keys
 

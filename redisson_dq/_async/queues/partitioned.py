@@ -40,7 +40,6 @@ class Partitioned(AsyncWrongWith, Generic[AnyHandle]):
         """The name as it was given: that of the whole, which no key has.
 
         :Cost: none
-        :Guarantee: none is needed
         """
         return self._name
 
@@ -49,7 +48,6 @@ class Partitioned(AsyncWrongWith, Generic[AnyHandle]):
         """The codec, which turns values into bytes.
 
         :Cost: none
-        :Guarantee: none is needed
         """
         return self._partitions[0].codec
 
@@ -58,7 +56,6 @@ class Partitioned(AsyncWrongWith, Generic[AnyHandle]):
         """The ordinary handles of the partitions, for every call that has no meaning over all of them.
 
         :Cost: none
-        :Guarantee: none is needed
         """
         return self._partitions
 
@@ -79,7 +76,6 @@ class Partitioned(AsyncWrongWith, Generic[AnyHandle]):
         """How many values there are in all partitions.
 
         :Cost: O(p), p partitions; one round trip for each node
-        :Guarantee: reads only, each partition at a moment of its own
         """
         return sum(await self._sizes())
 
@@ -87,7 +83,6 @@ class Partitioned(AsyncWrongWith, Generic[AnyHandle]):
         """Whether all partitions are empty.
 
         :Cost: O(p), p partitions; one round trip for each node
-        :Guarantee: reads only, each partition at a moment of its own
         """
         return not await self.size()
 
@@ -95,7 +90,6 @@ class Partitioned(AsyncWrongWith, Generic[AnyHandle]):
         """The figures of all partitions together. Otherwise like the partitions' own ``stats()``.
 
         :Cost: O(p log n), p partitions; one round trip for each node
-        :Guarantee: reads only, each partition at a moment of its own
         """
         found = await self._ask(lambda partition: partition.requests.stats())
         return without_subscribers(figures_together(self._name, found), self._runtime.connections)
@@ -106,7 +100,6 @@ class Partitioned(AsyncWrongWith, Generic[AnyHandle]):
         Otherwise like the partitions' own ``inspect()``.
 
         :Cost: O(p log n), p partitions; one round trip for each node
-        :Guarantee: reads only, each partition at a moment of its own
         """
         found = await self._ask(lambda partition: partition.requests.inspect())
         return together(self._name, [without_subscribers(each, self._runtime.connections) for each in found])

@@ -55,7 +55,6 @@ class PartitionedLeasingQueue(LeaseCalls[T], Partitioned[BlockingQueue[T]], Gene
 
         :Cost: O(p (log n + s)), p partitions, s the index ``stop``; one round trip for each node, and for
             each 1 MB of a partition
-        :Guarantee: reads only, each partition at a moment of its own
         """
         # Refuses indexes that are no page. Each partition is asked from index 0 on, as the page may be in one
         # partition.
@@ -67,7 +66,6 @@ class PartitionedLeasingQueue(LeaseCalls[T], Partitioned[BlockingQueue[T]], Gene
         """How many values receivers hold, in all partitions.
 
         :Cost: O(p log n), p partitions; one round trip for each node
-        :Guarantee: reads only, each partition at a moment of its own
         """
         return sum(await self._ask(lambda partition: partition.requests.in_flight_size()))
 
@@ -77,7 +75,6 @@ class PartitionedLeasingQueue(LeaseCalls[T], Partitioned[BlockingQueue[T]], Gene
         """The dead letters of all partitions, oldest first: from index ``start`` to ``stop`` of the first 1,000.
 
         :Cost: O(p (s + k log d)), p partitions, s the index ``stop``, d dead letters; one round trip for each node
-        :Guarantee: reads only, each partition at a moment of its own
         """
         self.partitions[0].requests.dead_letters(start, stop)
         pages = await self._ask(lambda partition: partition.requests.dead_letters(0, stop), self._with_dead_letters)

@@ -194,8 +194,9 @@ class TransferDriver:
 
         # The nodes of a cluster have a clock each.
         clock = self._server_clock() if self._connections.is_cluster else self.server_clock
-        tidying = Tidying(keys, self._connections, self._timer, self._tidy_us, ring)
-        task = Task(keys, name, Engine(self._reserve_us, clock), self._connections, tidying)
+        connections, engine = self._connections, Engine(self._reserve_us, clock)
+        tidying = Tidying(keys, connections, self._timer, self._tidy_us, ring)
+        task = Task(keys, name, engine, connections.outage, connections.refusals, connections.tries, tidying)
         return task
 
     def _server_clock(self) -> ServerClock:

@@ -5,21 +5,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import TypeVar, cast, overload
 
 from redisson_dq._concurrency import Callback, check_callback
 from redisson_dq._sync.queues.leasing import LeasingQueue
 from redisson_dq._sync.queues.ready import ReadyQueue
-from redisson_dq._sync.queues.wait_loop import WaitLoop, all_of, first_of
+from redisson_dq._sync.queues.wait_loop import TakingForEver, WaitLoop, all_of, first_of
 from redisson_dq._sync.receiving.listeners import Listeners
 from redisson_dq._sync.receiving.receiver import Receiver
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq.calls.checks import check_count, check_end, check_function, limit_of
 from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.calls.ready import QueueRequests, moved, popped, popped_from, popped_one
-from redisson_dq.errors import ClosedError, DecodeError
+from redisson_dq.errors import DecodeError
 from redisson_dq.scheduling.times import Delay, timeout_seconds
 from redisson_dq.wire.blocking import Move, Pop, Source
 from redisson_dq.wire.commands import End
@@ -31,7 +31,7 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 
-class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
+class BlockingQueue(TakingForEver[T], ReadyQueue[T], LeasingQueue[T]):
     """The queue that due items arrive in. Made by ``client.blocking_queue(name)``.
 
     Taking is at most once: an item that was taken is gone from Redis, as with Redisson. ``take()`` and
@@ -45,10 +45,8 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
     value are a DecodeError, which says where they are kept.
 
     Calls that look for a value (``contains``, ``remove`` ...) compare bytes, and so does ``deduplicate_for=``. Equal
-    values that Python made have equal bytes. A value that was read from Java has those it was read from, but for the
-    few kinds that docs/codecs.md lists. Calls that look for one of these raise EncodeError. A constant of an enum, a
-    bool or a message of protobuf cannot carry a note of its bytes. A call that does not find one reads all values, and
-    raises EncodeError for an equal one of other bytes: ``remove_if`` finds it, and ``delivery.data`` has its bytes.
+    values that Python made have equal bytes. A few kinds of values that were read from Java do not have the bytes that
+    they are written to: for these such a call raises EncodeError. ``docs/equal-bytes.md`` lists them.
     """
 
     requests: QueueRequests[T]
@@ -79,10 +77,7 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
         return self._wait_for_one("first")
 
     @overload
-    def poll(self) -> T | None: ...
-
-    @overload
-    def poll(self, *, timeout: Delay) -> T | None: ...
+    def poll(self, *, timeout: Delay | None = None) -> T | None: ...
 
     @overload
     def poll(self, *, limit: int, timeout: Delay | None = None) -> list[T]: ...
@@ -255,31 +250,6 @@ class BlockingQueue(ReadyQueue[T], LeasingQueue[T]):
         :Guarantee: at most once
         """
         return self._subscribe("first", consumer)
-
-    def unsubscribe(self, listener_id: int) -> None:
-        """Ends a subscription and waits until its consumer has returned. Nothing is lost by it.
-
-        An id that is not there changes nothing. A consumer may end its own subscription, but not by a task or thread
-        that it waits for.
-
-        :Redisson: ``RBlockingQueue.unsubscribe(int)``
-        :Cost: one round trip when its wait has to end
-        :Guarantee: nothing is lost
-        """
-        self._listeners.end(listener_id)
-
-    def elements(self) -> Iterator[T]:
-        """Takes values as they come, for ever: ``for order in queue.elements()``. Ends when the queue is closed.
-
-        :Cost: one command for each value
-        :Guarantee: at most once; leaving the loop loses nothing
-        """
-        while True:
-            try:
-                value = self.take()
-            except ClosedError:
-                return
-            yield value
 
     def destroy(self) -> None:
         """Ends this handle's subscriptions and closes it; the data stays. May be called twice.

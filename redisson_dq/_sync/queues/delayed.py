@@ -18,9 +18,9 @@ from redisson_dq._sync.queues.keeps_history import KeepsHistory
 from redisson_dq._sync.queues.leaser import Leaser
 from redisson_dq._sync.queues.recurring import RecurringOffers
 from redisson_dq._sync.runtime import Attachment, Runtime
-from redisson_dq.calls.delayed import By, DelayedRequests, OfferOptions
+from redisson_dq.calls.delayed import By, DelayedRequests
 from redisson_dq.calls.items import page_of_items
-from redisson_dq.calls.offers import equal_offers, note_offered, offered
+from redisson_dq.calls.offers import OfferOptions, equal_offers, note_offered, offered
 from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.durability import Durability
 from redisson_dq.errors import RedissonDQError
@@ -60,10 +60,8 @@ class DelayedQueue(DueTaking[T], RecurringOffers[T], KeepsHistory[T]):
     no value are a DecodeError, which says where they are kept.
 
     Calls that look for a value (``contains``, ``remove`` ...) compare bytes, and so does ``deduplicate_for=``. Equal
-    values that Python made have equal bytes. A value that was read from Java has those it was read from, but for the
-    few kinds that docs/codecs.md lists. Calls that look for one of these raise EncodeError. A constant of an enum, a
-    bool or a message of protobuf cannot carry a note of its bytes. A call that does not find one reads all values, and
-    raises EncodeError for an equal one of other bytes: ``remove_if`` finds it, and ``delivery.data`` has its bytes.
+    values that Python made have equal bytes. A few kinds of values that were read from Java do not have the bytes that
+    they are written to: for these such a call raises EncodeError. ``docs/equal-bytes.md`` lists them.
     """
 
     def __init__(self, runtime: Runtime, side: OpenQueue[T], transfer: bool) -> None:

@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
-from typing import Generic, TypeVar
+from datetime import datetime
+from typing import TypeVar
 
-from redisson_dq._concurrency.blocks import Bound
 from redisson_dq._sync.queues.waiting import WaitingQueue
 from redisson_dq.calls.items import rescheduled
-from redisson_dq.calls.waiting_item import WaitingItem
-from redisson_dq.items import ItemState, OfferOutcome, Outcome
+from redisson_dq.calls.waiting_item import ItemFacts, WaitingItem
+from redisson_dq.items import Outcome
 from redisson_dq.scheduling.times import Delay
 from redisson_dq.wire.keys import QueueKeys
 
@@ -21,7 +20,7 @@ __all__ = ["DelayedItem"]
 T = TypeVar("T")
 
 
-class DelayedItem(Bound, Generic[T]):
+class DelayedItem(ItemFacts[T]):
     """One item that waits, or that waited when the call that gave it was answered.
 
     Equal to another handle of the same item.
@@ -44,41 +43,6 @@ class DelayedItem(Bound, Generic[T]):
 
     def _identity(self) -> tuple[QueueKeys, bytes]:
         return self._queue.keys, self._state.target.entry
-
-    @property
-    def id(self) -> str:
-        """The caller's id, or a generated one. ``cancel(id)`` and the like take it, in any process."""
-        return self._state.id
-
-    @property
-    def state(self) -> ItemState:
-        """Where it was when the call that gave it was answered. An item that has just been offered waits."""
-        return self._state.state
-
-    @property
-    def attempts(self) -> int:
-        """How often it had been delivered by then."""
-        return self._state.attempts
-
-    @property
-    def due(self) -> datetime | None:
-        """When it is due, in UTC, on the server's clock. None for an entry that has lost its due time."""
-        return self._state.due
-
-    @property
-    def remaining(self) -> timedelta | None:
-        """How long from now until it is due; below zero when that has passed. No round trip."""
-        return self._state.remaining
-
-    @property
-    def value(self) -> T:
-        """The value. Raises DecodeError (with the bytes, which stay in Redis) when the codec cannot read it."""
-        return self._state.value
-
-    @property
-    def outcome(self) -> OfferOutcome | None:
-        """The outcome of the offer; None for an item that was looked up."""
-        return self._state.outcome
 
     def cancel(self) -> Outcome:
         """Like :meth:`DelayedQueue.cancel`, but never cancels a later item with the same id."""

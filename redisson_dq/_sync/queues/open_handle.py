@@ -57,7 +57,6 @@ class OpenHandle(WrongWith, Generic[T]):
 
         :Redisson: ``RObject.getName()``
         :Cost: none
-        :Guarantee: none is needed
         """
         return self._side.name
 
@@ -67,7 +66,6 @@ class OpenHandle(WrongWith, Generic[T]):
 
         :Redisson: ``RObject.getCodec()``
         :Cost: none
-        :Guarantee: none is needed
         """
         return self._side.codec
 
@@ -76,7 +74,6 @@ class OpenHandle(WrongWith, Generic[T]):
         """The Redis keys of this queue.
 
         :Cost: none
-        :Guarantee: none is needed
         """
         return self._side.keys
 

@@ -43,7 +43,6 @@ class Partitioned(WrongWith, Generic[AnyHandle]):
         """The name as it was given: that of the whole, which no key has.
 
         :Cost: none
-        :Guarantee: none is needed
         """
         return self._name
 
@@ -52,7 +51,6 @@ class Partitioned(WrongWith, Generic[AnyHandle]):
         """The codec, which turns values into bytes.
 
         :Cost: none
-        :Guarantee: none is needed
         """
         return self._partitions[0].codec
 
@@ -61,7 +59,6 @@ class Partitioned(WrongWith, Generic[AnyHandle]):
         """The ordinary handles of the partitions, for every call that has no meaning over all of them.
 
         :Cost: none
-        :Guarantee: none is needed
         """
         return self._partitions
 
@@ -82,7 +79,6 @@ class Partitioned(WrongWith, Generic[AnyHandle]):
         """How many values there are in all partitions.
 
         :Cost: O(p), p partitions; one round trip for each node
-        :Guarantee: reads only, each partition at a moment of its own
         """
         return sum(self._sizes())
 
@@ -90,7 +86,6 @@ class Partitioned(WrongWith, Generic[AnyHandle]):
         """Whether all partitions are empty.
 
         :Cost: O(p), p partitions; one round trip for each node
-        :Guarantee: reads only, each partition at a moment of its own
         """
         return not self.size()
 
@@ -98,7 +93,6 @@ class Partitioned(WrongWith, Generic[AnyHandle]):
         """The figures of all partitions together. Otherwise like the partitions' own ``stats()``.
 
         :Cost: O(p log n), p partitions; one round trip for each node
-        :Guarantee: reads only, each partition at a moment of its own
         """
         found = self._ask(lambda partition: partition.requests.stats())
         return without_subscribers(figures_together(self._name, found), self._runtime.connections)
@@ -109,7 +103,6 @@ class Partitioned(WrongWith, Generic[AnyHandle]):
         Otherwise like the partitions' own ``inspect()``.
 
         :Cost: O(p log n), p partitions; one round trip for each node
-        :Guarantee: reads only, each partition at a moment of its own
         """
         found = self._ask(lambda partition: partition.requests.inspect())
         return together(self._name, [without_subscribers(each, self._runtime.connections) for each in found])

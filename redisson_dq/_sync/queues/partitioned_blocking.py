@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import itertools
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, cast, overload
 
 from redisson_dq._concurrency import Callback, Cancelled, check_callback, finish_or_undo
 from redisson_dq._sync.queues.blocking import BlockingQueue
 from redisson_dq._sync.queues.partitioned_leasing import PartitionedLeasingQueue
-from redisson_dq._sync.queues.wait_loop import TakenValues, WaitLoop, all_of, first_of
+from redisson_dq._sync.queues.wait_loop import TakenValues, TakingForEver, WaitLoop, all_of, first_of
 from redisson_dq._sync.receiving.listeners import Listeners
 from redisson_dq._sync.receiving.receiver import Receiver
 from redisson_dq._sync.runtime import Runtime
@@ -21,7 +21,7 @@ from redisson_dq.calls.checks import check_count, check_function, limit_of
 from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.calls.partitioned import PartitionedQueueRequests, shares_of
 from redisson_dq.calls.routing import Routing
-from redisson_dq.errors import ClosedError, DecodeError, RedissonDQError
+from redisson_dq.errors import DecodeError, RedissonDQError
 from redisson_dq.scheduling.times import Delay, timeout_seconds
 from redisson_dq.waits.line import Lifeline
 from redisson_dq.wire import commands
@@ -38,12 +38,12 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 
-class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
+class PartitionedBlockingQueue(TakingForEver[T], PartitionedLeasingQueue[T]):
     """A queue over many partitions that consumers take from. Made by ``client.blocking_queue(name, partitions=16)``.
 
     Values are taken from all partitions, of each in its order, and none has to wait for another to be empty. However
-    many callers wait, a client has one blocking connection for each partition. Taking has the guarantees
-    and the errors of :class:`BlockingQueue`.
+    many callers wait, a client has one blocking connection for each partition. Taking has the guarantees and the errors
+    of :class:`BlockingQueue`. A call that only looks sees each partition at a moment of its own.
     """
 
     #: Calls as requests that are not sent, each to one partition, for a :class:`Pipeline`.
@@ -129,19 +129,6 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
         none: list[T] = []
         return self._waits.run(self._receiver, seconds, wanted, all_of, none)
 
-    def elements(self) -> Iterator[T]:
-        """Takes values as they come, for ever: ``for order in queue.elements()``. Ends when the queue is closed.
-
-        :Cost: one command for each value
-        :Guarantee: at most once; leaving the loop loses nothing
-        """
-        while True:
-            try:
-                value = self.take()
-            except ClosedError:
-                return
-            yield value
-
     # -- listening ---------------------------------------------------------------------------------------------------
 
     def subscribe_on_elements(self, consumer: Callback[T]) -> int:
@@ -156,14 +143,6 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
         check_callback(consumer, f"queue {self.name!r}")
         self._begin_taking()
         return self._listeners.add(lambda: self._all, checked)
-
-    def unsubscribe(self, listener_id: int) -> None:
-        """Ends a subscription and waits until its consumer has returned. Nothing is lost by it.
-
-        :Cost: one round trip for each blocked pop that has to end
-        :Guarantee: nothing is lost
-        """
-        self._listeners.end(listener_id)
 
     # -- removing ----------------------------------------------------------------------------------------------------
 

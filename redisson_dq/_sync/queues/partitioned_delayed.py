@@ -17,10 +17,10 @@ from redisson_dq._sync.queues.delayed_item import DelayedItem
 from redisson_dq._sync.queues.partitioned import Partitioned
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq.calls.checks import check_function
-from redisson_dq.calls.delayed import DelayedRequests, OfferOptions
+from redisson_dq.calls.delayed import DelayedRequests
 from redisson_dq.calls.history import Kept
 from redisson_dq.calls.items import page_of_items
-from redisson_dq.calls.offers import note_offered
+from redisson_dq.calls.offers import OfferOptions, note_offered
 from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.calls.partitioned import PartitionedDelayedRequests
 from redisson_dq.calls.parts import failure_of
@@ -43,9 +43,9 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
     """A delayed queue over many partitions. Made by ``client.delayed_queue(name, partitions=16)``.
 
     Each partition is a delayed queue of its own. Within it items leave in due order, and each call on it is atomic.
-    Over all of them nothing is atomic. An offer goes to the partition of its ``key=``. Without a key it goes to that of
-    its ``id=``, or of its payload with ``deduplicate_for=``, so that duplicates meet. All other offers go to the
-    partitions in turn.
+    Over all of them nothing is atomic: a call that only looks sees each partition at a moment of its own. An offer goes
+    to the partition of its ``key=``. Without a key it goes to that of its ``id=``, or of its payload with
+    ``deduplicate_for=``, so that duplicates meet. All other offers go to the partitions in turn.
 
     Calls raise the errors of :class:`DelayedQueue`.
     """
@@ -124,7 +124,6 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
 
         :Cost: O(p (log n + s)), p partitions, s the index ``stop``: each partition may have the whole page. One round
             trip for each node, and for each 1 MB of a partition
-        :Guarantee: reads only, each partition at a moment of its own
         """
         # Refuses indexes that are no page. Each partition is asked from index 0 on, as the page may be in one
         # partition.
@@ -152,7 +151,6 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
         """When the next item of any partition is due, in UTC; None when nothing waits.
 
         :Cost: O(p), p partitions; one round trip for each node
-        :Guarantee: reads only, each partition at a moment of its own
         """
         dues = self._ask(lambda partition: partition.requests.next_due())
         return min((due for due in dues if due is not None), default=None)
@@ -161,7 +159,6 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
         """How many items of all partitions are due and have not been moved, and how long the first of them has been.
 
         :Cost: O(p log n), p partitions; one round trip for each node
-        :Guarantee: reads only, each partition at a moment of its own
         """
         found = self._ask(lambda partition: partition.requests.overdue())
         return Overdue(count=sum(each.count for each in found), late_by=max(each.late_by for each in found))
@@ -227,7 +224,6 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
         """Whether delivery is paused in all partitions.
 
         :Cost: O(p), p partitions; one round trip for each node
-        :Guarantee: reads only, each partition at a moment of its own
         """
         paused = self._ask(lambda partition: partition.requests.is_paused())
         return all(paused)
@@ -252,7 +248,6 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
         """Like :meth:`DelayedQueue.history`, of all partitions, by the times of the events.
 
         :Cost: O(n), n events of all partitions; one round trip for 500 of them, and two for each partition
-        :Guarantee: reads only, each partition at a moment of its own
         """
         found = [
             partition.history(id, since=since, until=until, what=what, limit=limit) for partition in self.partitions
@@ -263,7 +258,6 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
         """Like :meth:`DelayedQueue.history_kept`, of the first partition that keeps one.
 
         :Cost: O(p), p partitions; one round trip for each node
-        :Guarantee: reads only, each partition at a moment of its own
         """
         found = self._ask(lambda partition: partition.requests.history_kept())
         return next((kept for kept in found if kept is not None), None)

@@ -5,21 +5,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from operator import attrgetter
 from typing import Generic, Protocol, TypeVar
 
 from redisson_dq._sync.connecting.connections import Connections
-from redisson_dq._sync.receiving.listeners import Named
+from redisson_dq._sync.receiving.listeners import Listeners, Named
 from redisson_dq._sync.receiving.receiver import Receiver
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq.calls.open_queue import OpenQueue
-from redisson_dq.errors import DecodeError, RedissonDQError
+from redisson_dq.errors import ClosedError, DecodeError, RedissonDQError
 from redisson_dq.observing.operations import UNASKED
 from redisson_dq.waits.line import Lifeline
 from redisson_dq.wire.taken import Taken
 
-__all__ = ["TakenValues", "WaitLoop", "all_of", "first_of"]
+__all__ = ["TakenValues", "TakingForEver", "WaitLoop", "all_of", "first_of"]
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -95,6 +95,40 @@ def first_of(key: str, values: list[T]) -> T:
 def all_of(key: str, values: list[T]) -> list[T]:
     """The result of a call for many values."""
     return values
+
+
+class TakingForEver(Generic[T]):
+    """A handle that takes values as they come: for a loop, or for consumers that were given to it."""
+
+    _listeners: Listeners
+
+    def take(self) -> T:
+        raise NotImplementedError
+
+    def unsubscribe(self, listener_id: int) -> None:
+        """Ends a subscription and waits until its consumer has returned. Nothing is lost by it.
+
+        An id that is not there changes nothing. A consumer may end its own subscription, but not by a task or thread
+        that it waits for.
+
+        :Redisson: ``RBlockingQueue.unsubscribe(int)``
+        :Cost: one round trip for each blocked pop that has to end
+        :Guarantee: nothing is lost
+        """
+        self._listeners.end(listener_id)
+
+    def elements(self) -> Iterator[T]:
+        """Takes values as they come, for ever: ``for order in queue.elements()``. Ends when the queue is closed.
+
+        :Cost: one command for each value
+        :Guarantee: at most once; leaving the loop loses nothing
+        """
+        while True:
+            try:
+                value = self.take()
+            except ClosedError:
+                return
+            yield value
 
 
 class TakenValues(Generic[T]):
