@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from threading import Event
 from typing import Any
 
 import pytest
@@ -14,9 +16,10 @@ import redisson_dq
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.web.paths import Links
+from redisson_dq.worker import Limit, Retry, Worker, fixed
 from tests.browser.conftest import OpenTab, Tab, serving
-from tests.browser.judging import accessible
-from tests.conftest import emptied
+from tests.browser.judging import accessible, fits
+from tests.conftest import emptied, eventually
 
 TOKEN = "a-token-of-the-tests"
 LINKS = Links("")
@@ -421,6 +424,56 @@ def test_every_action_from_the_keyboard_alone(mender: Tab, client: Client) -> No
     page.keyboard.type("2h")
     _tab_to(page, "Offer…", "Enter")
     _from_the_keyboard(page, "Offer to orders", "Done", undo=False)
+
+
+def test_what_happened_to_an_item_and_to_one_that_is_gone(mender: Tab, client: Client) -> None:
+    holds, goes_on, reasons = Event(), Event(), ["ValueError: no paper", "x" * 200]
+    delayed = client.delayed_queue("orders")
+    delayed.set_history(100)
+    worker = Worker(client)
+
+    @worker.handler("orders", concurrency=2, retry=Retry(limit=9, backoff=fixed(0.01)), limit=Limit(1, by=lambda _: 7))
+    def handle(value: str) -> None:
+        if value == "first":
+            holds.set()
+            assert goes_on.wait(20)
+        elif reasons:
+            raise RuntimeError(reasons.pop())
+
+    def told() -> list[str]:
+        return [event.what for event in delayed.history("order-71")]
+
+    with worker:
+        delayed.offer("first", 0)
+        assert holds.wait(20)
+        delayed.offer("second", 0, id="order-71")
+        eventually(lambda: "parked" in told())
+        goes_on.set()
+        eventually(lambda: "done" in told())
+    delayed.offer("third", 3600, id="order-72")
+    delayed.reschedule("order-72", 7200)
+
+    page = mender.open(LINKS.items("orders"))
+    _tab_to(page, "order-72", "Enter")
+    _shows_events(page, ["offered", "rescheduled"])
+    page = mender.open(LINKS.item("orders", "ready", "order-71"))
+    expect(page.locator("main")).to_contain_text("in no place of the queue any more")
+    _shows_events(page, told())
+    card = page.locator('section[aria-labelledby="events"]')
+    expect(card).to_contain_text("attempt 3")
+    expect(card).to_contain_text("no paper")
+    expect(card).to_contain_text(f":{os.getpid()}")
+
+
+def _shows_events(page: Page, events: list[str]) -> None:
+    """The card of the history has these events in their order, for everybody, on a phone too."""
+    card = page.locator('section[aria-labelledby="events"]')
+    expect(card.get_by_role("heading")).to_have_text("What happened")
+    expect(card.locator("dt")).to_have_text([event.capitalize() for event in events])
+    accessible(page)
+    fits(page, 390)
+    accessible(page)
+    page.set_viewport_size({"width": 1280, "height": 900})
 
 
 def _counted(page: Page) -> str:

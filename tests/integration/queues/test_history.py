@@ -14,7 +14,7 @@ from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ArgumentError, DuplicateItemError
 from redisson_dq.items import ItemEvent
-from tests.conftest import eventually
+from tests.conftest import by_night, eventually
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 
@@ -311,7 +311,10 @@ FOREIGN: dict[str, tuple[Callable[[int], str], dict[Any, Any], int]] = {
 }
 
 
-@pytest.mark.parametrize("foreign", FOREIGN)
+_BY_DAY = ("the last id of all", "years ahead", "the last sequence", "thousands of fields")
+
+
+@pytest.mark.parametrize("foreign", [name if name in _BY_DAY else by_night(name) for name in FOREIGN])
 def test_events_of_others_neither_stop_nor_fill_it(kept: Any, queue: Any, admin: Any, foreign: str) -> None:
     first_id, fields, count = FOREIGN[foreign]
     kept.offer("a", 3600, id="before")

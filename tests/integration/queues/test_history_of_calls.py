@@ -52,7 +52,9 @@ def is_silent(client: Any, admin: Any, call: Call) -> bool | None:
     return last == admin.xrevrange(KEYS.events, count=1) or not admin.exists(KEYS.events)
 
 
-@pytest.mark.parametrize("kind", [by_night(kind) if kind in ("bounded", "lean") else kind for kind in _KINDS])
+@pytest.mark.parametrize(
+    "kind", [kind if kind in ("queue", "delayed", "delivery") else by_night(kind) for kind in _KINDS]
+)
 def test_each_call_is_noted_or_named(client: Any, admin: Any, kind: str) -> None:
     found = {
         str(call): (call.name, is_silent(client, admin, call)) for call in CALLS if call.kind == kind and not call.local
