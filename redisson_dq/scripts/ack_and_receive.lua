@@ -15,9 +15,10 @@ local ids = {unpack(ARGV, 5)}
 -- Fails on a wrong type before anything is written.
 count_ready()
 redis.call('ZCARD', keys.timeout)
-local beside = redis.call('EXISTS', keys.turns, keys.histories, keys.settings)
-if beside > 0 and redis.call('EXISTS', keys.settings) == 1 then
-  beside = beside - 1
+-- A key that is named three times counts three times.
+local beside = redis.call('EXISTS', keys.turns, keys.histories, keys.settings, keys.settings, keys.settings)
+if beside > 2 then
+  beside = beside - 3
   keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
 end
 if

@@ -38,9 +38,10 @@ for i = at, #ARGV, 5 do
 end
 
 local over = redis.call('ZCOUNT', keys.leases, '-inf', now_ms)
-local beside = redis.call('EXISTS', keys.histories, keys.settings)
-local delivered = beside > 0 and redis.call('EXISTS', keys.histories) == 1
-if beside > (delivered and 1 or 0) then
+-- A key that is named twice counts twice.
+local beside = redis.call('EXISTS', keys.histories, keys.settings, keys.settings)
+local delivered = beside % 2 == 1
+if beside > 1 then
   keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
 end
 local known = over > 0 or delivered

@@ -17,9 +17,10 @@ redis.call('ZCARD', keys.timeout)
 local again = redis.call('HEXISTS', keys.deliveries, nonce .. '\0\0') == 1
 -- Most queues have no values that were delivered before, and no settings.
 local over = redis.call('ZCOUNT', keys.leases, '-inf', int(now_ms))
-local beside = redis.call('EXISTS', keys.histories, keys.settings)
-local delivered = beside > 0 and redis.call('EXISTS', keys.histories) == 1
-if beside > (delivered and 1 or 0) then
+-- A key that is named twice counts twice.
+local beside = redis.call('EXISTS', keys.histories, keys.settings, keys.settings)
+local delivered = beside % 2 == 1
+if beside > 1 then
   keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, ARGV[7])
 end
 local known = over > 0 or delivered
