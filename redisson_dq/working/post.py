@@ -27,14 +27,13 @@ _FARTHEST: Final = 10.0
 class PostAction(NamedTuple):
     """One thing to do for a post. Each value makes one, and a named tuple is made fastest.
 
-    ``values`` belong to ``BEGIN`` and ``RETURN``, ``moment`` to ``ARM``, and ``handling`` to ``EXPIRE``.
+    ``values`` belong to ``BEGIN`` and ``RETURN``, and ``moment`` to ``ARM``.
     """
 
     do: Do
     post: Post
     values: Sequence[Any] = ()
     moment: float = math.inf
-    handling: Any = None
 
 
 class Slots:

@@ -67,7 +67,6 @@ class Do(TableEnum):
     FETCH = "have values fetched again"
     RECOUNT = "have fewer values fetched"
     RETURN = "return the batch"
-    EXPIRE = "end a handling"
 
 
 _Row = tuple[State, tuple[Do, ...]]

@@ -1,4 +1,4 @@
-"""All handlers of a worker that runs: their queues, the number of wanted values, and everything that is due at a time.
+"""All handlers of a worker that runs: their queues, the number of wanted values, and the ends of batches and pauses.
 
 ``post_table.py`` has the decisions for one handler. ``post.py`` has its slots and its batch.
 """
@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Final
 
 from redisson_dq.working.handlers import Handler
 from redisson_dq.working.post import Post, PostAction, Slots
-from redisson_dq.working.post_table import Do, Trigger
+from redisson_dq.working.post_table import Trigger
 
 __all__ = ["Roster"]
 
@@ -33,8 +33,6 @@ class Roster:
         self._queues: dict[str, list[Post]] = {}
         # All posts, also of handlers that were taken off and have not ended.
         self._posts: dict[Handler, Post] = {}
-        # When the time of each handling is over, where it has a time.
-        self._deadlines: dict[Any, float] = {}
 
     @property
     def running(self) -> int:
@@ -101,25 +99,9 @@ class Roster:
         posts = self._queues.get(queue, ())
         return min((post.wanted(free) for post in posts if not post.is_passed), default=0)
 
-    def limit(self, handling: Any, deadline: float) -> None:
-        """A handling ends by then."""
-        self._deadlines[handling] = deadline
-
-    def deadline(self, handling: Any) -> float | None:
-        """When the time of a handling is over, or None."""
-        return self._deadlines.get(handling)
-
-    def ended(self, handling: Any) -> None:
-        """A handling needs no deadline any more."""
-        self._deadlines.pop(handling, None)
-
     def due(self, now: float) -> list[PostAction]:
         """All that is to be done by this time."""
-        late = [handling for handling, deadline in self._deadlines.items() if deadline <= now]
-        actions = []
-        for handling in late:
-            del self._deadlines[handling]
-            actions.append(PostAction(Do.EXPIRE, handling.post, handling=handling))
+        actions: list[PostAction] = []
         for post in list(self._posts.values()):
             if post.moment is not None and post.moment <= now:
                 actions += post.happened(Trigger.DUE, now)
@@ -127,8 +109,7 @@ class Roster:
 
     def moments(self) -> Iterable[float]:
         """The times at which something may be due."""
-        yield from self._deadlines.values()
-        yield from (post.moment for post in self._posts.values() if post.moment is not None)
+        return (post.moment for post in self._posts.values() if post.moment is not None)
 
     def _clear(self) -> None:
         """Forgets handlers that were taken off, and have ended all their handlings."""

@@ -149,8 +149,8 @@ class Assigner:
         begun = () if tells else self._begun_at_once(intake, deliveries)
         for handling in begun:
             start(handling.perform)
-            if handling.handler.timeout is not None:
-                self._deadlines.added(handling.began + handling.handler.timeout)
+            if handling.deadline is not None:
+                self._deadlines.added(handling.deadline)
         if len(begun) < len(deliveries):
             self._accept(intake, deliveries[len(begun) :], start, tells=tells)
 
@@ -172,7 +172,7 @@ class Assigner:
                 self._handlings[handling] = None
                 self._of_delivery[id(delivery)] = handling
                 if handler.timeout is not None:
-                    self._roster.limit(handling, now + handler.timeout)
+                    handling.deadline = now + handler.timeout
                 begun.append(handling)
         return begun
 
@@ -291,8 +291,6 @@ class Assigner:
                 self._fetch(action.post.handler.queue, action.do)
             elif action.do is Do.RETURN:
                 self._return(action.values, 0)
-            elif action.do is Do.EXPIRE:
-                action.handling.expire()
 
     def _fetch(self, queue: str, do: Do) -> None:
         """Values of a queue are wanted again, or fewer are."""
@@ -317,7 +315,7 @@ class Assigner:
             for delivery in leased:
                 self._of_delivery[id(delivery)] = handling
             if leased and error is None and handler.timeout is not None:
-                self._roster.limit(handling, self._clock.monotonic() + handler.timeout)
+                handling.deadline = handling.began + handler.timeout
             begun.append(handling)
         return begun
 
@@ -333,8 +331,8 @@ class Assigner:
             handling.hand_back()
         else:
             handling.start(start, error)
-            if (deadline := self._roster.deadline(handling)) is not None:
-                self._deadlines.added(deadline)
+            if handling.deadline is not None:
+                self._deadlines.added(handling.deadline)
 
     # -- for handlings -----------------------------------------------------------------------------------------------
 
@@ -355,8 +353,6 @@ class Assigner:
 
     def _forget(self, handling: Handling) -> None:
         self._handlings.pop(handling, None)
-        if handling.handler.timeout is not None:
-            self._roster.ended(handling)
         for delivery in handling.deliveries:
             self._of_delivery.pop(id(delivery), None)
 
@@ -377,9 +373,16 @@ class Assigner:
 
     def _moments(self) -> list[float]:
         with self._mutex:
-            return list(self._roster.moments())
+            deadlines = [each.deadline for each in self._handlings if each.deadline is not None]
+            return [*deadlines, *self._roster.moments()]
 
     def _due(self, now: float) -> None:
+        with self._mutex:
+            late = [each for each in self._handlings if each.deadline is not None and each.deadline <= now]
+            for handling in late:
+                handling.deadline = None
+        for handling in late:
+            handling.expire()
         self._decide(lambda: self._roster.due(now))
 
 

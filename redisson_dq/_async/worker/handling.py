@@ -91,6 +91,8 @@ class Handling:
         self._events: list[Event] | None = None
         #: When it began, by the client's clock.
         self.began = now
+        #: When its time is over, if it has one.
+        self.deadline: float | None = None
         #: The thread or task in which the handler or the conclusion runs.
         self.where: object = None
 
