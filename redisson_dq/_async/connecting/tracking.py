@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from redis.asyncio import ConnectionPool
+from redis.exceptions import ConnectionError as Disconnected
 from redis.exceptions import RedisError, ResponseError
 
 from redisson_dq._async.connecting.connections import Connections
@@ -138,7 +139,11 @@ class Tracking:
     async def _hear(self) -> None:
         try:
             while True:
-                kind, *rest = await self._hearing.hear()
+                message = await self._hearing.hear()
+                if not isinstance(message, list):
+                    # The answer to a PING of a connection without subscriptions: a proxy may have sent RESET.
+                    raise Disconnected("the connection that reports changes is not subscribed any more")
+                kind, *rest = message
                 self._is_unanswered = False
                 if kind == b"message":
                     for key in rest[-1] or (None,):

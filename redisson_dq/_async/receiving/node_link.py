@@ -54,6 +54,8 @@ class NodeLink(Tracking):
         self._slots: object = None
         self._slots_at = 0.0
         self._probed_at = connections.clock.monotonic()
+        # Whether Redis has forgotten that it watches keys for this connection.
+        self._is_reset = False
         # A list that it takes from.
         self._written: str | None = None
 
@@ -126,6 +128,8 @@ class NodeLink(Tracking):
             came(sources.settle(pumps))
             for pump in pumps:
                 pump.lookouts.tell_answered(pump)
+        if self._is_reset:
+            raise Disconnected("the connection of a lookout watches nothing any more, as after RESET")
         return have_moved
 
     def _packed(self, pump: WatchedSource) -> Iterator[bytes]:
@@ -150,7 +154,10 @@ class NodeLink(Tracking):
         reply = None if request is None else await self.read()
         if pump.commands.watches:
             refusal, length = await self.read(), await self.read()
-            length = refusal if isinstance(refusal, ResponseError) else length
+            if isinstance(refusal, ResponseError):
+                # After RESET the values of this round are handed out first.
+                self._is_reset = "in tracking mode" in str(refusal)
+                length = None if self._is_reset else refusal
         if isinstance(reply, NoScriptError) and request is not None and request.script is not None:
             self._unknown.add(request.script.sha)
         await collect(self._connections, pump, reply, length)

@@ -217,6 +217,8 @@ class Subscription:
                 self._was_refused(current, error)
                 continue
             # Where nothing is subscribed, the answer to a PING is a word.
+            if self._heard and not isinstance(reply, list):
+                raise Disconnected("the connection is not subscribed any more, as after RESET")
             kind, *rest = reply if isinstance(reply, list) else (reply,)
             self._unanswered = False
             if kind == b"message":

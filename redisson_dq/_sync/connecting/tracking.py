@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from redis import ConnectionPool
+from redis.exceptions import ConnectionError as Disconnected
 from redis.exceptions import RedisError, ResponseError
 
 from redisson_dq._concurrency import BackgroundTask
@@ -141,7 +142,11 @@ class Tracking:
     def _hear(self) -> None:
         try:
             while True:
-                kind, *rest = self._hearing.hear()
+                message = self._hearing.hear()
+                if not isinstance(message, list):
+                    # The answer to a PING of a connection without subscriptions: a proxy may have sent RESET.
+                    raise Disconnected("the connection that reports changes is not subscribed any more")
+                kind, *rest = message
                 self._is_unanswered = False
                 if kind == b"message":
                     for key in rest[-1] or (None,):
