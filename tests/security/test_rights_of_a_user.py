@@ -16,7 +16,7 @@ from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.wire.keys import DeadKeys, QueueKeys
 from tests.conftest import PATIENCE, eventually
 from tests.flavours import Flavour
-from tests.integration.calls import CALLS, Call, fill, opened
+from tests.integration.calls import CALLS, Call, fill, opened, plain_by_day
 from tests.integration.conftest import KEYS
 
 _PAGE = Path(__file__).parents[2] / "docs" / "rights.md"
@@ -62,7 +62,7 @@ def limited_url(server: EmbeddedServer) -> Iterator[str]:
         admin.execute_command("ACL", "DELUSER", "limited")
 
 
-@pytest.mark.parametrize("call", [call for call in CALLS if not call.local], ids=str)
+@pytest.mark.parametrize("call", plain_by_day([call for call in CALLS if not call.local], "lean"), ids=str)
 def test_every_call(server: EmbeddedServer, limited_url: str, call: Call) -> None:
     thread = ThreadPoolExecutor(1)
     with redis.Redis.from_url(server.url) as admin, Flavour().connect(limited_url, codec=StringCodec()) as client:

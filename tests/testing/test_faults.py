@@ -187,7 +187,7 @@ def test_replies_are_late(real: Any, faults: Faults) -> None:
 
 def test_a_silent_connection_is_found_out(flavour: Flavour, server: ServerOfTests, faults: Faults) -> None:
     server.empty()
-    with flavour.connect(f"{faults.url}?socket_timeout=0.2", codec=StringCodec()) as client:
+    with flavour.connect(f"{faults.url}?socket_timeout=1", codec=StringCodec()) as client:
         queue = client.blocking_queue("orders")
         queue.add("a")
         faults.silence()
