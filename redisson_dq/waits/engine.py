@@ -285,6 +285,9 @@ class WaitEngine(Asking):
         elif ends and self.blocked is not None:
             self.unblock()
 
+    def _has_work(self) -> None:
+        self.stir(ends=True)
+
     def wake(self) -> None:
         """Somebody may wait, or has noted a request that has to be sent again."""
         self.stir(ends=self.owes_another())

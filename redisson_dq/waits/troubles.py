@@ -17,6 +17,7 @@ from redisson_dq.waits.debts import Debts
 from redisson_dq.waits.line import Line, Waiter
 from redisson_dq.waits.steps import Backs, Bell, Diagnose, Do, Pause, StepFailed, StepRefused, Steps
 from redisson_dq.wire.blocking import Source
+from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
 
 __all__ = ["Troubles"]
@@ -34,6 +35,7 @@ class Troubles:
     def __init__(self, line: Line, source: Source, debts: Debts, backs: Backs, clock: Callable[[], float]) -> None:
         self.line, self.source, self.debts, self.backs = line, source, debts, backs
         self._clock = clock
+        backs.again = self.put_away
         #: Why nothing can be taken just now.
         self.trouble: RedisConnectionError | None = None
         # Whether Redis has answered then, and refused for a while. A new connection to it shows nothing.
@@ -45,6 +47,17 @@ class Troubles:
         self._pauses = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
         # Whether Redis has answered nothing since the last pause.
         self._paused = False
+
+    def put_away(self, values: list[Taken]) -> None:
+        """Puts values back where they came from, in the order in which they were taken."""
+        if values:
+            self.backs.add(values)
+            self._has_work()
+
+    def recover(self, request: Request[list[Taken]]) -> None:
+        """Sends a repeatable request again. Its sender does not wait for the reply any more."""
+        self.debts.owe(request)
+        self._has_work()
 
     def _put_back(self) -> Steps:
         """Puts values back where they came from."""
@@ -126,6 +139,10 @@ class Troubles:
             self._pauses.reset()
 
     # -- what a subclass does ----------------------------------------------------------------------------------------
+
+    def _has_work(self) -> None:
+        """Something goes back, or is owed."""
+        raise NotImplementedError
 
     def _give(self, values: list[Taken]) -> None:
         """Hands out values. Those that nobody waits for go back."""

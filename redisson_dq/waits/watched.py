@@ -106,7 +106,6 @@ class WatchedSource(Troubles):
         """``give_up`` lets pumps of their own take the place of all sources of the line."""
         super().__init__(line, source, debts, backs, clock)
         self.lookouts, self.give_up = lookouts, give_up
-        backs.again = self.put_away
         #: All sources of its line (``rotation.py``).
         self.sources: Any = None
         #: The lookout of the node that the key lives on, once that is known.
@@ -173,15 +172,7 @@ class WatchedSource(Troubles):
         if self.debts or self.backs.are_left:
             self._call_from(State.WATCHED)
 
-    def put_away(self, values: list[Taken]) -> None:
-        """Puts values back where they came from, in the order in which they were taken."""
-        if values:
-            self.backs.add(values)
-            self.wake()
-
-    def recover(self, request: Request[list[Taken]]) -> None:
-        """Sends a repeatable request again. Its sender does not wait for the reply any more."""
-        self.debts.owe(request)
+    def _has_work(self) -> None:
         self.wake()
 
     def close(self) -> None:

@@ -31,7 +31,6 @@ from redisson_dq.waits.engine import WaitEngine
 from redisson_dq.waits.line import WAKE, Line, Waiter
 from redisson_dq.waits.steps import Ask, Behind, Bell, Block, Diagnose, Do, Follow, Pause, StepFailed, StepRefused
 from redisson_dq.wire.blocking import Source
-from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
 
 __all__ = ["IdleConnections", "Pump"]
@@ -90,7 +89,7 @@ class Pump:
         # The name under which it reports an outage.
         self._part = f"wait {id(self)}"
         self.unblocker = Unblocker(source.key, line, self._clock, beginner, self.unblockable, may_cut=source.sets_aside)
-        self.backs = PutBacks(connections, source, line, self.put_away)
+        self.backs = PutBacks(connections, source, line)
         self.engine = engine = WaitEngine(
             line,
             source,
@@ -124,22 +123,12 @@ class Pump:
         self.source = source
         #: Somebody may wait, or has noted a request that has to be sent again. Under the mutex, as those below.
         self.wake = engine.wake
+        self.put_away, self.recover = engine.put_away, engine.recover
         self.answer_expired = engine.answer_expired
         self.met = engine.met
         self.end = engine.end
 
     # -- triggers, under the mutex -----------------------------------------------------------------------------------
-
-    def put_away(self, values: list[Taken]) -> None:
-        """Puts values back where they came from, in the order in which they were taken."""
-        if values:
-            self.backs.add(values)
-            self.engine.stir(ends=True)
-
-    def recover(self, request: Request[list[Taken]]) -> None:
-        """Sends a repeatable request again. Its sender does not wait for the reply any more."""
-        self.engine.debts.owe(request)
-        self.engine.stir(ends=True)
 
     def close(self) -> None:
         """Ends the background task as soon as its values are back."""

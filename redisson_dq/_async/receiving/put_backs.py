@@ -31,15 +31,13 @@ class PutBacks:
     source: its pumper, or its lookout and the clerk, one after the other.
     """
 
-    def __init__(
-        self, connections: Connections, source: Source, line: Line, again: Callable[[list[Taken]], None] | None = None
-    ) -> None:
+    def __init__(self, connections: Connections, source: Source, line: Line) -> None:
         self._connections = connections
         self._clock = connections.clock
         self._source = source
         self._line = line
         #: Puts values back, later. It is also given those that could not be sent.
-        self.again = again or self.add
+        self.again: Callable[[list[Taken]], None] = self.add
         #: Values that nobody waits for, in the order in which they were taken.
         self.surplus: list[Taken] = []
         #: Put-backs whose replies were lost. They are sent again unchanged, before any other request.

@@ -45,7 +45,7 @@ class Alone(WatchedSource):
     """A source whose lookout and clerk are a list."""
 
     def __init__(self) -> None:
-        backs: Any = SimpleNamespace(surplus=[], are_left=False)
+        backs: Any = SimpleNamespace(surplus=[], are_left=False, add=None)
         self.works: list[Any] = []
         source: Any = SimpleNamespace(key="orders")
         lookouts: Any = SimpleNamespace(

@@ -65,7 +65,7 @@ def line() -> Line:
 def test_an_engine(line: Line, error: ResponseError, is_owed: bool, is_repeated: bool) -> None:
     """A request that was not sent before has taken nothing when it is refused."""
     connections: Any = SimpleNamespace(clock=SYSTEM)
-    backs = PutBacks(connections, SOURCE, line, lambda values: None)
+    backs = PutBacks(connections, SOURCE, line)
     engine = WaitEngine(
         line, SOURCE, Debts(), backs, line.inbox, SYSTEM.monotonic, start=lambda: None, unblock=lambda: None
     )
@@ -86,7 +86,7 @@ def test_an_engine(line: Line, error: ResponseError, is_owed: bool, is_repeated:
 @OUTCOMES
 def test_a_receiver_that_was_closed(line: Line, error: ResponseError, is_owed: bool) -> None:
     connections: Any = SimpleNamespace(clock=SYSTEM, run=refusing(our(error)))
-    backs, debts = PutBacks(connections, SOURCE, line, lambda values: None), Debts()
+    backs, debts = PutBacks(connections, SOURCE, line), Debts()
     request = SOURCE.look(1)
     assert request is not None
     debts.owe(request)
@@ -102,7 +102,7 @@ def test_what_follows_a_take_is_owed_when_its_connection_is_cancelled(line: Line
 
     connections: Any = SimpleNamespace(clock=SYSTEM, run=cancelled)
     source = BoundedSource(Pop((ORDERS.ready,), "first"), ORDERS)
-    backs = AsyncPutBacks(connections, source, line, lambda values: None)
+    backs = AsyncPutBacks(connections, source, line)
     after = source.after([Taken(key=ORDERS.ready, data=b"a")], {})
     assert after is not None
     with pytest.raises(asyncio.CancelledError):

@@ -25,7 +25,7 @@ def backs_of(run: Callable[[], None], source: Any = None) -> PutBacks:
     """Two values: ``a`` is on its way back, and ``run`` is called instead of Redis."""
     line = Line("orders", Inbox(SYSTEM), Mutex())
     connections: Any = SimpleNamespace(clock=SYSTEM, run=lambda request, when_closed: run())
-    backs = PutBacks(connections, source or Pop((ORDERS,), "first"), line, lambda values: backs.add(values))
+    backs = PutBacks(connections, source or Pop((ORDERS,), "first"), line)
     backs.add([A])
     return backs
 

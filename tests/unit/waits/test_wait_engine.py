@@ -156,7 +156,7 @@ class Script:
         self.line = Line("orders", inbox, None)  # type: ignore[arg-type]
         connections: Any = types.SimpleNamespace(clock=types.SimpleNamespace(monotonic=lambda: self.now))
         self.source = Source(kind)
-        self.backs = PutBacks(connections, self.source, self.line, self.back)
+        self.backs = PutBacks(connections, self.source, self.line)
         self.started = self.unblocked = 0
         self.engine = shipped.WaitEngine(
             self.line,
@@ -169,10 +169,6 @@ class Script:
             unblock=self.unblocks,
         )
         self.steps: Any = None
-
-    def back(self, values: Any) -> None:
-        self.backs.add(values)
-        self.engine.stir(ends=True)
 
     def starts(self) -> None:
         self.started += 1
@@ -384,7 +380,7 @@ def test_an_error_of_a_put_back_or_a_wait_for_the_bell_ends_no_pumper() -> None:
     assert isinstance(script.go(None), Bell)
     assert isinstance(script.go(StepFailed(RuntimeError("a defect"))), Bell)
     script.line.inbox.put(WAKE)
-    script.back([*script.source.taken(7)])
+    script.engine.put_away([*script.source.taken(7)])
     assert script.go(WAKE) is Do.PUT_BACK
     assert script.go(StepFailed(RuntimeError("a defect"))) is Do.DISCONNECT
     assert isinstance(script.go(), Diagnose)
