@@ -200,7 +200,7 @@ def keys_of_file(path: str | os.PathLike[str]) -> dict[str, bytes]:
     where = os.fspath(path)
     try:
         found = json.loads(Path(where).read_text("utf-8"))
-        if not isinstance(found, dict):
+        if not isinstance(found, dict) or not found:
             raise TypeError
         return {key_id: b64decode(key, validate=True) for key_id, key in found.items()}
     except OSError as error:

@@ -192,7 +192,7 @@ def test_keys_come_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "keys.json"
     path.write_text(json.dumps({"2026-11": b64encode(b"n" * 32).decode()}))
     assert EncryptedCodec.from_file(StringCodec(), path, queue="orders").decode(CODEC.encode("a")) == "a"
-    for text in ("[]", "{", '{"a": 1}', '{"a": "!"}', "[" * 100_000, "\xff"):
+    for text in ("[]", "{}", "{", '{"a": 1}', '{"a": "!"}', "[" * 100_000, "\xff"):
         path.write_text(text, "latin-1")
         with pytest.raises(ArgumentError, match=r"keys\.json"):
             EncryptedCodec.from_file(StringCodec(), path)
