@@ -46,11 +46,13 @@ class Demand:
     @classmethod
     def of(cls, stats: QueueStats, due: int, handling: float | None, drain: float) -> Demand:
         """``drain`` is the number of seconds in which all items are to be handled."""
-        items = stats.ready + stats.in_flight + stats.overdue + due
+        # While delivery is paused, no handling begins for an item that is due.
+        overdue, due = (0, 0) if stats.is_paused else (stats.overdue, due)
+        items = stats.ready + stats.in_flight + overdue + due
         return cls(
             ready=stats.ready,
             in_flight=stats.in_flight,
-            overdue=stats.overdue,
+            overdue=overdue,
             due=due,
             handling_seconds=handling,
             # Scalers take null for an error, and would not scale down to none.

@@ -36,6 +36,14 @@ def test_no_items_need_no_slots_however_long_a_handling_takes(due: int, slots: i
     assert Demand.of(stats, due, None, 60).slots == slots
 
 
+def test_a_paused_queue_needs_slots_only_for_what_can_be_handled() -> None:
+    stats = QueueStats(
+        name="q", server_time=datetime.now(timezone.utc), ready=2, in_flight=1, overdue=500, is_paused=True
+    )
+    found = Demand.of(stats, 10_000, 60, 60)
+    assert (found.items, found.overdue, found.due, found.slots) == (3, 0, 0, 3)
+
+
 def test_handling_times_that_no_worker_tells() -> None:
     assert HandlingTimes([], None).of("q") is None
     assert HandlingTimes(["http://127.0.0.1:1/metrics"], 2.5).of("q") == 2.5
