@@ -72,7 +72,14 @@ class World:
 
     def _open(self) -> None:
         self.server = self._stack.enter_context(
-            EmbeddedServer(program=self._program, appendonly=True, data_dir=self._dir / "data", config=self._config)
+            EmbeddedServer(
+                program=self._program,
+                appendonly=True,
+                data_dir=self._dir / "data",
+                config=self._config,
+                # After half an hour of a soak it reads a file of many megabytes first.
+                start_timeout=60,
+            )
         )
         port = self.server.port
         assert port is not None

@@ -73,8 +73,6 @@ class Lookout:
         self._pauses = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
         # When somebody has waited last, and when it has made its last check without a command.
         self._waited_at = self._ticked_at = 0.0
-        # When it has asked for all sources last, changed or not.
-        self._asked_at = 0.0
         # When the last round began. A connection that breaks between two rounds was well by then.
         self._tried = 0.0
         self._tick_seconds = client_parts(self._clock).housekeeping(_TICK)
@@ -187,12 +185,6 @@ class Lookout:
             self._forget_watches()
         elif await self._link.have_slots_moved():
             await self._find_nodes()
-        elif now - self._asked_at >= self._connections.longest_block:
-            # A blocking command is sent again as often. Redis does not report that databases were swapped.
-            self._asked_at = now
-            for pump in self._sources.of(None):
-                with pump.line.mutex:
-                    pump.changes(self)
 
     def _may_end(self) -> bool:
         return self._closing.is_on or self._clock.monotonic() - self._waited_at >= _LINGER
@@ -238,7 +230,7 @@ class Lookout:
         except BaseException:
             await link.aclose()
             raise
-        self._link, self._asked_at = link, self._clock.monotonic()
+        self._link = link
         return link
 
     async def _disconnect(self) -> None:

@@ -26,6 +26,9 @@ __all__ = ["Asked", "NodeLink", "collect"]
 # How often it asks a node of a cluster for the slots. Redis does not report an empty list whose slot has moved.
 _SLOTS_SECONDS = 5.0
 _SLOTS = pack(("CLUSTER", "SLOTS"))
+# Refused by a connection that watches nothing any more. No key is read after it, so it changes nothing.
+_WATCHES = pack(("CLIENT", "CACHING", "YES"))
+_FORGOTTEN = "the connection of a lookout watches nothing any more, as after RESET"
 
 #: The sources of each line that are asked in a round.
 Asked = Mapping[SharedSources, Sequence[WatchedSource]]
@@ -92,6 +95,9 @@ class NodeLink(Tracking):
             self._probed_at = now
             if not await self.probe():
                 raise Disconnected("the connection that reports changes no longer answers")
+            await self.send([_WATCHES])
+            if _has_forgotten(await self.read()):
+                raise Disconnected(_FORGOTTEN)
             if not self._connections.is_cluster and self._written is not None:
                 # A refusal by a replica ends all connections to it.
                 await self.send([pack(write_nothing(self._written).words)])
@@ -129,7 +135,7 @@ class NodeLink(Tracking):
             for pump in pumps:
                 pump.lookouts.tell_answered(pump)
         if self._is_reset:
-            raise Disconnected("the connection of a lookout watches nothing any more, as after RESET")
+            raise Disconnected(_FORGOTTEN)
         return have_moved
 
     def _packed(self, pump: WatchedSource) -> Iterator[bytes]:
@@ -156,12 +162,16 @@ class NodeLink(Tracking):
             refusal, length = await self.read(), await self.read()
             if isinstance(refusal, ResponseError):
                 # After RESET the values of this round are handed out first.
-                self._is_reset = "in tracking mode" in str(refusal)
+                self._is_reset = _has_forgotten(refusal)
                 length = None if self._is_reset else refusal
         if isinstance(reply, NoScriptError) and request is not None and request.script is not None:
             self._unknown.add(request.script.sha)
         await collect(self._connections, pump, reply, length)
         return reply
+
+
+def _has_forgotten(reply: object) -> bool:
+    return isinstance(reply, ResponseError) and "in tracking mode" in str(reply)
 
 
 async def collect(connections: Connections, pump: WatchedSource, reply: Any, length: Any) -> None:

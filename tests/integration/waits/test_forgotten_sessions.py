@@ -1,4 +1,4 @@
-"""Redis forgets what a connection has asked to hear of, after RESET or a swap of databases, and reports nothing.
+"""Redis forgets what a connection has asked to hear of, after RESET, and reports nothing.
 
 Probes of the connection find it.
 """
@@ -121,19 +121,3 @@ def test_what_a_reset_has_ended_begins_again(
             admin.rpush(name, name)
         assert [each.result(PATIENCE) for each in waiting] == NAMES
     proxy.close()
-
-
-@pytest.mark.nightly
-def test_values_of_a_database_that_was_swapped_come(
-    flavour: Flavour, server: EmbeddedServer, admin: Any, threads: ThreadPoolExecutor
-) -> None:
-    with (
-        redis.Redis(port=server.port or 0, db=1) as other,
-        flavour.connect(server.url, codec=StringCodec(), probe_interval=0.3) as client,
-    ):
-        waiting = [threads.submit(client.blocking_queue(name, transfer=False).take) for name in NAMES]
-        watched(admin)
-        for name in NAMES:
-            other.rpush(name, name)
-        admin.swapdb(0, 1)
-        assert [each.result(PATIENCE) for each in waiting] == NAMES
