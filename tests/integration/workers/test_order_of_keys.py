@@ -192,7 +192,7 @@ def _any_event(shop: Shop, chance: random.Random) -> None:
 @pytest.mark.parametrize("name", ["two", "turns"])
 def test_a_value_called_up_comes_to_another_client_after_a_new_one(make: Any, name: str) -> None:
     shop = make(ALL[name])
-    shop.add("a", 4)
+    shop.add("a", 3)
     first = shop.begin(2)
     # The others are parked.
     shop.begin(0 if shop.by.turns else 9)
