@@ -150,8 +150,8 @@ class Walk:
         if sha is None:
             seconds, micros = divmod(now, 1_000_000)
             parts = script.source.split("redis.call('TIME')")
-            assert len(parts) > 1, f"{name} does not ask for the time"
-            sha = self._shas[name, now] = self._admin.script_load(f"({{'{seconds}', '{micros}'}})".join(parts))
+            assert len(parts) == 2, f"{name} asks {len(parts) - 1} times for the time"
+            sha = self._shas[name, now] = self._admin.script_load(f"{{'{seconds}', '{micros}'}}".join(parts))
         keys = [getattr(_DEAD if key.startswith("dead") else _KEYS, key) for key in script.keys]
         pipe.evalsha(sha, len(keys), *keys, *args, *(["walker"] if script.notes else []))
 

@@ -1,5 +1,6 @@
 -- Notes what happens to items, where the queue keeps a history.
 -- KEYS: events
+-- INCLUDE: clock
 --
 --   settings  history -> how many events are kept, a space, for how many ms
 --   events    a stream. An entry of it is one event: e what happened, k the key of the item (or ""), i the id of its entry,
@@ -62,7 +63,7 @@ do
   -- Adds the first event of this call, and drops those that are too old. Without new ones, all of them are too old at last.
   local function add_first(fields)
     -- Calls of one millisecond have ids in their order.
-    last_ms, number = now, redis.call('TIME')[2] % 1000 * 10000
+    last_ms, number = now, server_time() % 1000 * 10000
     local reply = add(fields)
     if type(reply) == 'table' then
       -- The server's clock was set back, calls had one time, or another program has written.
