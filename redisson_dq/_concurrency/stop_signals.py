@@ -31,15 +31,16 @@ def signals(told: Callable[[], None]) -> Iterator[None]:
     reads, writes = socket.socketpair()
     writes.setblocking(False)
     listener = threading.Thread(target=_listen, args=(reads, told), name="redisson_dq-signals", daemon=True)
-    before = {number: signal.signal(number, lambda *_: None) for number in _STOP_SIGNALS}
+    # Before the handlers, which do nothing: a signal in between would be lost.
     descriptor = signal.set_wakeup_fd(writes.fileno(), warn_on_full_buffer=False)
+    before = {number: signal.signal(number, lambda *_: None) for number in _STOP_SIGNALS}
     listener.start()
     try:
         yield
     finally:
-        signal.set_wakeup_fd(descriptor)
         for number, handler in before.items():
             signal.signal(number, handler)
+        signal.set_wakeup_fd(descriptor)
         writes.close()
         listener.join()
         reads.close()
