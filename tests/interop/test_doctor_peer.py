@@ -23,7 +23,16 @@ from tests.peer import JavaPeer
 from tests.versions import NEWEST, OLDEST
 
 #: Those that do not depend on who wrote the entries, and one whose entries this library alone writes.
-_BY_ANYBODY = {"eviction", "persistence", "memory", "replication", "keyspace-events", "slow-scripts", "expired"}
+_BY_ANYBODY = {
+    "eviction",
+    "persistence",
+    "memory",
+    "replication",
+    "keyspace-events",
+    "slow-scripts",
+    "expired",
+    "history",
+}
 #: By day one version plants each problem.
 _VERSIONS = [OLDEST, by_night(NEWEST)]
 
