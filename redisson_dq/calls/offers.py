@@ -63,14 +63,14 @@ LARGEST_CONTEXT = 16_384
 
 
 #: How an offer treats an id, or a payload, that is already in the queue.
-OnDuplicate = Literal["reject", "keep", "replace"]
+_OnDuplicate = Literal["reject", "keep", "replace"]
 
 
 class OfferOptions(TypedDict, total=False):
     """The options of ``offer``, of each kind of handle. Their defaults are in :func:`offered`."""
 
     id: str | None
-    on_duplicate: OnDuplicate | None
+    on_duplicate: _OnDuplicate | None
     deduplicate_for: Delay | None
     expires: Delay | None
     context: Mapping[str, str] | None
@@ -93,7 +93,7 @@ def offered(
     value: T,
     *,
     id: str | None = None,
-    on_duplicate: OnDuplicate | None = None,
+    on_duplicate: _OnDuplicate | None = None,
     deduplicate_for: Delay | None = None,
     expires: Delay | None = None,
     context: Mapping[str, str] | None = None,
