@@ -153,8 +153,12 @@ def _check(url: str) -> None:
     elif scheme == "unix" and (hosts.rpartition("@")[2] or not path):
         raise ValueError("it has to name the socket's file, as in unix:///run/redis.sock")
     try:
-        # Several hosts have no port of their own.
-        urlsplit(url).port if scheme in ("redis", "rediss") else urlsplit(url)
+        # Of several hosts each by itself: a Python that is new enough refuses brackets behind other text.
+        if scheme in ("redis", "rediss"):
+            _ = urlsplit(url).port
+        else:
+            for host in hosts.rpartition("@")[2].split(","):
+                urlsplit(f"redis://{host}")
         is_read = True
     except ValueError:
         is_read = False

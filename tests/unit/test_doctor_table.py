@@ -34,7 +34,7 @@ IDS = (
         "codec",
         "unknown-classes",
     ),
-    *("name-mapper", "clock", "keyspace-events", "recurring", "slow-scripts", "client-versions", "orphans"),
+    *("name-mapper", "clock", "keyspace-events", "recurring", "history", "slow-scripts", "client-versions", "orphans"),
     *("ready-backlog", "worker", "main-job"),
 )
 

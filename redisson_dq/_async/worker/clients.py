@@ -19,15 +19,20 @@ class Clients:
 
     def __init__(self, given: Client | None, url: str | None = None, options: dict[str, Any] | None = None) -> None:
         """``given`` is the user's. Without it, ``url`` and ``options`` are those of :func:`connect`."""
-        if not (given is None or isinstance(given, Client)):
-            raise ArgumentError(
-                f"Worker(): {mixed_up(given, Client, 'make one with Client(redis)')}; Worker.connect(url) makes one"
-            )
         self._given = given
         self._url, self._options = url, options or {}
         self._prepare: list[Callable[[Client], object]] = []
         #: The client of the worker that runs.
         self.current: Client | None = None
+
+    @classmethod
+    def of(cls, client: Client) -> Clients:
+        """Those of a user's client. Raises ArgumentError for what is none."""
+        if not isinstance(client, Client):
+            raise ArgumentError(
+                f"Worker(): {mixed_up(client, Client, 'make one with Client(redis)')}; Worker.connect(url) makes one"
+            )
+        return cls(client)
 
     def make(self) -> Client:
         """The user's client, or a new one."""

@@ -75,7 +75,7 @@ class Worker(Declarations, WrongWith):
     @with_options_of(WorkerOptions)
     def __init__(self, client: Client, **options: Unpack[WorkerOptionNames]) -> None:
         # connect() passes the clients of its own.
-        self._clients = client if isinstance(client, Clients) else Clients(client)
+        self._clients = client if isinstance(client, Clients) else Clients.of(client)
         self._options = given = WorkerOptions(**options)
         super().__init__(given.of_queues())
         self._chance = random.Random() if given.chance is None else given.chance

@@ -55,7 +55,9 @@ def last_version(tmp_path_factory: pytest.TempPathFactory) -> Path:
     git("merge-base", "--is-ancestor", commit, "HEAD")
     folder = tmp_path_factory.mktemp("last-version")
     with tarfile.open(fileobj=BytesIO(git("archive", "--format=tar", commit, "redisson_dq"))) as tar:
-        tar.extractall(folder, filter="data")
+        # Before Python 3.11.4 extractall() has no filter=.
+        tar.extraction_filter = getattr(tarfile, "data_filter", None)
+        tar.extractall(folder)
     return folder
 
 
