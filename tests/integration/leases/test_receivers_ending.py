@@ -11,6 +11,7 @@ import attrs
 import pytest
 
 from redisson_dq._sync.connecting.dedicated import Dedicated
+from redisson_dq._sync.receiving import receivers
 from redisson_dq.errors import ClosedError
 from redisson_dq.observing.outage import Outage
 from tests.conftest import eventually
@@ -48,15 +49,21 @@ class Own:
     receives: Idle
     happens: Callable[[], object] = int
 
+    @property
+    def sources(self) -> tuple[Own, ...]:
+        return (self,)
+
+    def at_once(self, limit: int) -> None:
+        """Nothing is taken from it."""
+
     def ends_with(self, key: str) -> bool:
         self.happens()
         return True
 
 
-def call(receivers: Any, source: Own) -> None:
-    """As a caller of this source does, whose receiver is made."""
-    receivers._receivers[source] = source.receives
-    receivers.of(source)
+@pytest.fixture
+def own_receivers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(receivers, "Receiver", lambda connections, notices, sources, *rest: sources[0].receives)
 
 
 @pytest.fixture
@@ -67,32 +74,34 @@ def failed(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return errors
 
 
+@pytest.mark.usefixtures("own_receivers")
 def test_a_caller_comes_while_all_are_looked_at_for_the_last_time(client: Any, failed: list[Any]) -> None:
-    receivers, looked = client.runtime.receivers, threading.Event()
+    of_client, looked = client.runtime.receivers, threading.Event()
 
     def come() -> None:
         if not looked.is_set():
             with contextlib.suppress(ClosedError):
-                call(receivers, Own(Idle(looked.set)))
+                of_client.of(Own(Idle(looked.set)))
 
-    call(receivers, Own(Idle(come)))
+    of_client.of(Own(Idle(come)))
     once = iter([True])
-    call(receivers, Own(Idle(lambda: next(once, False))))
-    receivers.close()
+    of_client.of(Own(Idle(lambda: next(once, False))))
+    of_client.close()
     assert looked.wait(10)
     assert not failed
 
 
+@pytest.mark.usefixtures("own_receivers")
 def test_two_end_one_receiver(client: Any) -> None:
-    receivers, inner = client.runtime.receivers, threading.Lock()
+    of_client, inner = client.runtime.receivers, threading.Lock()
 
     def end() -> None:
         if inner.acquire(blocking=False):
-            receivers.end("orders")
+            of_client.end("orders")
 
     receives = Idle(int)
-    call(receivers, Own(receives, end))
-    receivers.end("orders")
+    of_client.of(Own(receives, end))
+    of_client.end("orders")
     assert receives.closed
 
 
