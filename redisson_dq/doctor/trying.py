@@ -19,6 +19,8 @@ __all__ = ["main_job"]
 
 _NAME = "redisson_dq_doctor_"
 _DELAY = 0.1
+# How long it waits before the offer: on a slow machine the item is there before its wait, which then needs no command.
+_EMPTY = 0.02
 # An item that has not arrived this long after its offer is not on time.
 _PATIENCE = 5.0
 
@@ -64,10 +66,12 @@ class _Trial:
         self._delayed = client.delayed_queue(self._queue)
 
     def take(self) -> bool:
+        self._queue.poll(timeout=_EMPTY)
         self._delayed.offer("taken", delay=_DELAY)
         return self._queue.poll(timeout=_PATIENCE) == "taken"
 
     def receive(self) -> bool:
+        self._queue.receive(timeout=_EMPTY)
         self._delayed.offer("received", delay=_DELAY)
         delivery = self._queue.receive(timeout=_PATIENCE)
         return delivery is not None and bool(delivery.ack())
