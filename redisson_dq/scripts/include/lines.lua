@@ -1,9 +1,9 @@
 -- Keeps values of one key in line, and those that wait for a slot of a limit.
--- KEYS: ready, arrivals, timeout, envelopes, leases, deliveries, histories, history_ends, lines, turns, handled
+-- KEYS: ready, timeout, envelopes, leases, deliveries, histories, history_ends, lines, turns, handled
 -- INCLUDE: clock, envelope, find, delivery_record, forms, unlearn, leave, keep_alive, turn, shared_limit, check_types
 --
 --   lines    'k' .. key .. number     a turn: the place of a value among those of its key, as they came
---            'w' .. limit .. number   a turn of a value that waits for a slot of a limit, or a token of a rate by key
+--            'w' .. limit .. number   a turn of a value that waits for a slot of a limit
 --            's' .. limit .. id       a slot, which ends with the lease of this id
 --            'c' .. limit .. id       a value that was called up for a free slot, and has not come to it yet
 --            Where keys take turns, a limit is 4 bytes of the handler and 12 bytes of the key
@@ -17,11 +17,11 @@
 -- Keys, limits and unique keys are digests of 16 bytes. Numbers have 8. These keys hold no value. A value in line is a
 -- lease, a waiting entry, or ready. A turn whose value is none of them is void.
 local LINING = {
-  'EXISTS', 'HDEL', 'HGET', 'HSET', 'LREM', 'LPUSH', 'PEXPIRE', 'PTTL', 'ZADD', 'ZCOUNT', 'ZRANGE', 'ZRANGEBYLEX',
-  'ZRANGEBYSCORE', 'ZREM', 'ZREVRANGEBYLEX', 'ZSCORE',
+  'HDEL', 'HGET', 'HSET', 'LREM', 'LPUSH', 'PEXPIRE', 'PTTL', 'ZADD', 'ZCOUNT', 'ZRANGE', 'ZRANGEBYLEX', 'ZRANGEBYSCORE',
+  'ZREM', 'ZREVRANGEBYLEX', 'ZSCORE',
 }
--- Lua allows a script 200 local names. FIRST: the number of a first turn. BACK: of the first one that was handed back.
-local in_turn = {MARK = '\0turns', NO_LIMIT = string.rep('\0', 16), FIRST = 2 ^ 32, BACK = 2 ^ 31}
+-- Lua allows a script 200 local names.
+local in_turn = {MARK = '\0turns', NO_LIMIT = string.rep('\0', 16)}
 -- The turns whose leases this call has granted, and not written yet.
 local begun = {}
 
@@ -84,15 +84,6 @@ local function state_of(turn, now_ms)
   return 'ready', d, id
 end
 
-function in_turn.packed(number)
-  return struct.pack('>I4I4', math.floor(number / 4294967296), number % 4294967296)
-end
-
-function in_turn.numbered(prefix, number)
-  redis.call('ZADD', keys.lines, 0, prefix .. in_turn.packed(number))
-  return prefix .. in_turn.packed(number)
-end
-
 -- The last place of a line. A void turn with a number that no line comes to is none of ours.
 local function new_turn(prefix, now_ms)
   local last
@@ -111,7 +102,10 @@ local function new_turn(prefix, now_ms)
       break
     end
   end
-  return in_turn.numbered(prefix, last and number_of(last) + 1 or in_turn.FIRST)
+  local number = last and number_of(last) + 1 or 1
+  local turn = prefix .. struct.pack('>I4I4', math.floor(number / 4294967296), number % 4294967296)
+  redis.call('ZADD', keys.lines, 0, turn)
+  return turn
 end
 
 -- Takes out a value that waits, and gives it to the caller, who puts it at the head of the ready list.
@@ -179,27 +173,17 @@ local function call_for_limit(limit, turns, d, id, member, now_ms)
   return call(d, id, member, now_ms)
 end
 
--- Whether no value is on its way.
-function in_turn.none_ready()
-  return redis.call('EXISTS', keys.ready, keys.arrivals) == 0
-end
-
--- Takes out the next value that waits for a slot of a limit, as call does, or gives nil, and whether the next one comes by
--- itself: it has a time for a token, or is ready again by its due time, unless nothing is ready (none_ready).
-local function next_of_limit(limit, now_ms, none_ready)
+-- Takes out the next value that waits for a slot of a limit, as call does, or gives nil. A turn is dropped when its value
+-- is ready again by its due time: it takes a slot, or gets another turn.
+local function next_of_limit(limit, now_ms)
   local prefix, looks = 'w' .. limit, 100 * PAGES
   while looks > 0 do
     local turns, gone = line_of(prefix, 100), {}
     for i, turn in ipairs(turns) do
       gone[i] = turn
       local state, d, id, member = state_of(turn, now_ms)
-      local has_time = state == 'waits' and string.match(redis.call('HGET', keys.turns, 'p' .. id) or '', '^%d+ rate ')
-      if state == 'waits' and not has_time then
+      if state == 'waits' then
         return call_for_limit(limit, gone, d, id, member, now_ms)
-      elseif has_time or state and not none_ready then
-        gone[i] = nil
-        drop_turns(gone)
-        return nil, true
       end
       -- To find out that a value is ready takes more looks than to find out that it is gone.
       looks = looks - (state and 20 or 1)
@@ -232,18 +216,13 @@ local function leave_line(d, now_ms)
   end
 end
 
--- Calls up the next value of this queue that waits for a slot of a limit, unless one is on its way. Returns whether there
--- is one.
+-- Calls up the next value of this queue that waits for a slot of a limit. Returns whether there was one.
 local function call_next_of_limit(limit, now_ms)
-  local none_ready = in_turn.none_ready()
-  if not none_ready and #line_of('c' .. limit, 1) > 0 then
-    return true
-  end
-  local value, comes = next_of_limit(limit, now_ms, none_ready)
+  local value = next_of_limit(limit, now_ms)
   if value then
     redis.call('LPUSH', keys.ready, value)
   end
-  return value ~= nil or comes
+  return value ~= nil
 end
 
 -- Takes out the next value of the key whose turn it is, or gives nil. The keys that wait take turns in the order of their
@@ -252,7 +231,7 @@ end
 function in_turn.next(handler, now_ms, may)
   local from, last = '[w' .. handler, '[w' .. handler .. HIGHEST
   local key, first = redis.call('HGET', keys.turns, 'f' .. handler) or '', nil
-  local none_ready, value = in_turn.none_ready(), nil
+  local value
   for _ = 1, 20 do
     local turn = redis.call('ZRANGEBYLEX', keys.lines, '(w' .. handler .. key .. HIGHEST, last, 'LIMIT', 0, 1)[1]
       or redis.call('ZRANGEBYLEX', keys.lines, from, last, 'LIMIT', 0, 1)[1]
@@ -261,7 +240,7 @@ function in_turn.next(handler, now_ms, may)
       break
     end
     first, key = first or limit, string.sub(limit, 5)
-    value = (not may or may(key)) and next_of_limit(limit, now_ms, none_ready)
+    value = (not may or may(key)) and next_of_limit(limit, now_ms)
     if value then
       break
     end

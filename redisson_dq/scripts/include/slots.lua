@@ -3,27 +3,26 @@
 -- INCLUDE: lines, shared_limit, bucket, parts
 
 -- called_up: how many values this call has called up, of all queues. next_ms: in how many ms the first slot ends that
--- values of this queue wait for. 0: they wait, and no slot is taken. -1: none waits. comes: the limits and
--- queues of values that this call has called up. Lua allows a script 200 local names.
-local slots = {called_up = 0, next_ms = -1, comes = {}}
+-- values of this queue wait for. 0: they wait, and no slot is taken. -1: none waits. Lua allows a script 200 local names.
+local slots = {called_up = 0, next_ms = -1}
 
 -- The limits among the arguments, from one on, and the place after them. Of each: the digest and the home of its slots
 -- (or ""), how many slots (0: any number), the digest and the home of its rate (or ""), how many tokens in how many us
 -- (0: any number), how many the bucket holds; of a limit by key, or with turns, the words that operators read, names in
--- the context, whose line keeps the order of a key ("id", "rate" or ""), and the keys that take turns (or "").
+-- the context, and the keys that take turns (or "").
 function slots.limits_from(at, count)
   local limits = {}
   for number = 1, count do
     limits[number] = {
       id = ARGV[at], home = ARGV[at + 1], slots = tonumber(ARGV[at + 2]), rate = ARGV[at + 3], rate_home = ARGV[at + 4],
       tokens = tonumber(ARGV[at + 5]), per_us = tonumber(ARGV[at + 6]), size = tonumber(ARGV[at + 7]),
-      context = '', rate_context = '', turns_context = '', in_order = '', turns = '',
+      context = '', rate_context = '', turns_context = '', turns = '',
     }
     local by = ARGV[at + 8]
     if by ~= '' then
       local limit = limits[number]
       limit.label, limit.rate_label, limit.context, limit.rate_context, limit.turns_label, limit.turns_context,
-        limit.in_order, limit.turns = string.match(by, '^(%Z*)%z(%Z*)%z(%Z*)%z(%Z*)%z(%Z*)%z(%Z*)%z(%Z*)%z(.*)$')
+        limit.turns = string.match(by, '^(%Z*)%z(%Z*)%z(%Z*)%z(%Z*)%z(%Z*)%z(%Z*)%z(.*)$')
     end
     at = at + 9
   end
@@ -78,33 +77,31 @@ end
 
 -- Calls up values for the slots of a limit that are free, however they became free. A lease may have ended by itself, or
 -- the limit may be higher than before. A value that was called up may wait for its key, or another program may have taken
--- it. The argument none_comes: no value that was called up before is on its way. While one is, no other is called up: it
--- would go before that one.
+-- it. The argument none_comes: no value that was called up before is on its way.
 function slots.call_up(limit, free, now_ms, none_comes)
-  local called, own = line_of('c' .. limit.id, none_comes and 1000 or 1), limit.id .. keys.ready
-  if #called > 0 and none_comes and not slots.comes[own] then
-    redis.call('ZREM', keys.lines, unpack(called))
-  elseif #called > 0 then
-    return true
+  local prefix = 'c' .. limit.id
+  if none_comes then
+    local called = line_of(prefix, 1000)
+    if #called > 0 then
+      redis.call('ZREM', keys.lines, unpack(called))
+    end
   end
-  local none_ready, values, comes = in_turn.none_ready(), {}, false
+  free = free - redis.call('ZLEXCOUNT', keys.lines, '[' .. prefix, '[' .. prefix .. HIGHEST)
+  local values = {}
   while #values < math.min(100, free) do
     -- Those before a value that cannot be called up are put in.
-    local done, value, is_ready = pcall(next_of_limit, limit.id, now_ms, none_ready)
-    comes = done and is_ready
+    local done, value = pcall(next_of_limit, limit.id, now_ms)
     if not done or not value then
       break
     end
     table.insert(values, 1, value)
   end
-  slots.comes[own] = slots.comes[own] or #values > 0
   in_parts(values, function(...) redis.call('LPUSH', keys.ready, ...) end)
   slots.called_up = slots.called_up + #values
-  return free < 1 or #values > 0 or comes
+  return free < 1 or #values > 0
 end
 
--- How many slots of a limit are free, how many are taken, and when the first one ends.
-function slots.free(limit, now_us, now_ms)
+function slots.fill(limit, now_us, now_ms, none_comes)
   local taken, ends = slots.taken(limit, now_ms)
   local free = limit.slots - taken
   if free > 0 and limit.tokens > 0 then
@@ -112,11 +109,6 @@ function slots.free(limit, now_us, now_ms)
     -- Without a token one value is called up, for the time of the next one.
     free = math.min(free, bucket.tokens >= 1 and math.floor(bucket.tokens) or bucket.booked > now_us and 0 or 1)
   end
-  return free, taken, ends
-end
-
-function slots.fill(limit, now_us, now_ms, none_comes)
-  local free, taken, ends = slots.free(limit, now_us, now_ms)
   slots.call_up(limit, free, now_ms, none_comes)
   if free > 0 and limit.home ~= '' then
     offer_slot(limit.id, limit.home, 10, now_ms, function()
