@@ -45,7 +45,7 @@ class Rest:
         self._patience = patience
         self._blocked = blocked
         self._barriers = 0
-        # The threads whose waits were abandoned.
+        # Threads whose waits raise Abandoned.
         self._abandoned: set[int] = set()
         # For each thread with an event loop, an event that is set when the loop is idle.
         self._looks: dict[int, threading.Event] = {}

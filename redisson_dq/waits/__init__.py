@@ -9,7 +9,7 @@
 
 Time is an argument. The mutex, the inbox and the promises are handed in. Commands, connections and background tasks
 belong in ``_async/receiving/``, which carries out the decisions: ``receiver.py`` serves the callers, ``pump.py`` the
-engine, ``lookout.py`` and ``clerk.py`` the watched sources, and ``put_backs.py`` sends what goes back.
+engine, ``lookout.py`` and ``clerk.py`` the watched sources, and ``put_backs.py`` sends values back to their queue.
 
 **A caller is cancelled while a reply is under way.** What happens to the value?
 

@@ -121,7 +121,7 @@ class WaitEngine(Asking):
             has_lingered = False
 
     def _take(self, *, owes: bool) -> Steps:
-        """Takes once for all callers that wait: what is ready, or what comes while somebody waits.
+        """Takes once for all waiting callers: the ready values, or else the next ones to come.
 
         ``owes``: a debt is left.
         """

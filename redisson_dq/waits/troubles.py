@@ -152,5 +152,5 @@ class Troubles:
         """Callers have had their answers."""
 
     def _drop(self) -> None:
-        """Gives the connection up, so that nobody uses it any more."""
+        """Forgets the connection, so that nothing is sent on it any more."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""One queue's transfer task: what its transfers have shown, and what goes on beside them."""
+"""The background task that moves the due items of one queue."""
 
 from __future__ import annotations
 
