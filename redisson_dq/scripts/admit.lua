@@ -303,13 +303,8 @@ by_keys.tidy_all(limits, 2 * popped + 3, now_us, now_ms)
 write_grants(deadline, now_ms)
 if popped > 0 then
   keep_alive(latest, now_ms, {keys.lines, keys.turns})
-  for _, limit in ipairs(limits) do
-    if limit.home ~= '' then
-      keep_alive(latest, now_ms, {slots_key(limit.home)})
-    end
-    if limit.rate_home ~= '' then
-      keep_alive(latest, now_ms, {rate_key(limit.rate_home)})
-    end
+  for key in pairs(slots.keys_of(limits)) do
+    keep_alive(latest, now_ms, {key})
   end
 end
 if known then

@@ -275,12 +275,12 @@ def test_the_scripts_know_nothing_of_the_packages_above_them() -> None:
 
 # In bytes. When you change a script, set its limit again, a little above its size.
 LARGEST = {
-    "admit": 66_000,
+    "admit": 70_000,
     "mend": 48_500,
     "transfer": 45_000,
     "lease_due": 42_500,
-    "peek": 39_000,
-    "give_back": 38_000,
+    "peek": 41_500,
+    "give_back": 38_500,
     "cancel": 38_000,
     "mend_ack": 32_500,
     "offer_item": 32_000,

@@ -92,19 +92,20 @@ function by_keys.fill_keys(limit, now_us, now_ms, none_comes)
   end
 end
 
-function by_keys.fill(limit, now_us, now_ms, none_comes)
-  if limit.slots > 0 and #limit.id == 4 then
-    by_keys.fill_keys(limit, now_us, now_ms, none_comes)
-  elseif limit.slots > 0 then
-    slots.fill(limit, now_us, now_ms, none_comes)
-  end
-end
-
--- Fills these limits, and those that the contexts of values have named.
+-- Fills these limits, and those that the contexts of values have named. Mostly nothing waits for any key of a limit.
 function by_keys.fill_all(limits, now_us, now_ms, none_comes)
+  local awaited = {}
   for _, some in ipairs({limits, by_keys.named}) do
     for _, limit in ipairs(some) do
-      by_keys.fill(limit, now_us, now_ms, none_comes)
+      local id = string.sub(limit.id, 1, homes.is_by_key(limit.home) and 4 or 16)
+      if limit.slots > 0 and awaited[id] == nil then
+        awaited[id] = slots.are_awaited(id, limit.home)
+      end
+      if awaited[id] and #limit.id == 4 then
+        by_keys.fill_keys(limit, now_us, now_ms, none_comes)
+      elseif awaited[id] then
+        slots.fill(limit, now_us, now_ms, none_comes)
+      end
     end
   end
 end

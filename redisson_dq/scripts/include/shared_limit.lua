@@ -106,6 +106,12 @@ local function shared_slots_taken(limit, now_ms)
   return taken, first
 end
 
+-- Whether values of any queue wait for a slot of a shared limit, or of any key that begins so.
+local function awaits_slot(limit, home)
+  local of_key = homes.key_in(limit, home)
+  return #redis.call('ZRANGEBYLEX', slots_key(home), '[q' .. of_key, '[q' .. of_key .. '\255', 'LIMIT', 0, 1) > 0
+end
+
 -- Offers a free slot to the values of some other queues, to other ones at each time. The argument call_up calls up
 -- values of a queue, and returns whether some were.
 local function offer_slot(limit, home, most, now_ms, call_up)

@@ -29,17 +29,30 @@ function slots.limits_from(at, count)
   return limits, at
 end
 
--- Fails on a wrong type, and without rights, before anything is written.
-function slots.check(limits)
+-- The keys of their own that these limits have, each once, as the limits of all customers share them: whether it is a hash.
+function slots.keys_of(limits)
+  local found = {}
   for _, limit in ipairs(limits) do
     if limit.slots > 0 and limit.home ~= '' then
-      redis.call('ZCARD', slots_key(limit.home))
+      found[slots_key(limit.home)] = false
     end
     if limit.tokens > 0 then
+      found[rate_key(limit.rate_home)] = true
       if homes.is_by_key(limit.rate_home) then
-        redis.call('ZCARD', slots_key(limit.rate_home))
+        found[slots_key(limit.rate_home)] = false
       end
-      redis.call('HLEN', rate_key(limit.rate_home))
+    end
+  end
+  return found
+end
+
+-- Fails on a wrong type, and without rights, before anything is written.
+function slots.check(limits)
+  for key, is_hash in pairs(slots.keys_of(limits)) do
+    if is_hash then
+      redis.call('HLEN', key)
+    else
+      redis.call('ZCARD', key)
     end
   end
 end
@@ -99,6 +112,11 @@ function slots.call_up(limit, free, now_ms, none_comes)
   in_parts(values, function(...) redis.call('LPUSH', keys.ready, ...) end)
   slots.called_up = slots.called_up + #values
   return free < 1 or #values > 0
+end
+
+-- Whether values of any queue wait for slots of this limit. Of a limit by key: of any of its keys.
+function slots.are_awaited(id, home)
+  return #line_of('w' .. id, 1) > 0 or #line_of('c' .. id, 1) > 0 or home ~= '' and awaits_slot(id, home)
 end
 
 function slots.fill(limit, now_us, now_ms, none_comes)
