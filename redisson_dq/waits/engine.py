@@ -57,16 +57,11 @@ class WaitEngine(Asking):
         bell: Entrance,
         clock: Callable[[], float],
         *,
-        start: Callable[[], None],
-        unblock: Callable[[], None],
         stay: float = 0.0,
     ) -> None:
-        """``start`` starts a background task that runs the engine. ``unblock`` lets others end the blocking command
-        that :meth:`to_end` gives. A pop goes on for
-        ``stay`` seconds when the last caller's time is over.
-        """
+        """A pop goes on for ``stay`` seconds when the last caller's time is over."""
         super().__init__(line, source, debts, backs, bell, clock)
-        self.start, self.unblock, self._stay = start, unblock, stay
+        self._stay = stay
         self.is_running = False
         #: Whether the pumper waits for its bell, and has nothing to do as far as is known.
         self.is_idle = False
@@ -277,7 +272,8 @@ class WaitEngine(Asking):
     def stir(self, *, ends: bool) -> None:
         """There may be work. ``ends``: a blocking command has to end for it."""
         if not self.is_running:
-            self._begin()
+            self.is_running = True
+            self.start()
         elif self._listens:
             # It is busy before it hears its bell. Each time the bell rings: others may have emptied the inbox since.
             self.is_idle = False
@@ -296,10 +292,6 @@ class WaitEngine(Asking):
         """Nobody waits any more. The reply to a blocking command shows whether it had taken a value."""
         if self.blocked is not None:
             self.unblock()
-
-    def _begin(self) -> None:
-        self.is_running = True
-        self.start()
 
     def met(self, trouble: RedisConnectionError) -> None:
         """Others could not reach its source. Does nothing where it is busy, and finds out by itself."""
@@ -336,6 +328,16 @@ class WaitEngine(Asking):
     def is_busy(self) -> bool:
         """Whether somebody pumps and has something to do."""
         return self.is_running and not self.is_idle
+
+    # -- what a driver does ------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Starts a background task that runs the engine."""
+        raise NotImplementedError
+
+    def unblock(self) -> None:
+        """Lets others end the blocking command that :meth:`to_end` gives."""
+        raise NotImplementedError
 
 
 class _Saved(Exception):

@@ -145,7 +145,7 @@ class WatchedSource(Troubles):
         return True
 
     @property
-    def is_attended(self) -> bool:
+    def is_running(self) -> bool:
         """Whether somebody sees callers that enter the inbox of the line."""
         return self.state is not State.RESTING
 

@@ -106,7 +106,7 @@ class Receiver:
             if self.line.closed or mine.is_withdrawn:
                 raise ClosedError(f"queue {self.line.name!r}: the handle is closed")
             # Nearly all have one source, and are spared a call.
-            is_attended = self.pump.is_attended if len(self._pumps) == 1 else self._is_attended
+            is_attended = self.pump.is_running if len(self._pumps) == 1 else self._is_attended
             if not is_attended and not waiter.answer.filled:
                 self._notices.put(self.attend)
             await answer.wait(timeout)
@@ -240,7 +240,7 @@ class Receiver:
     @property
     def _is_attended(self) -> bool:
         """Whether somebody reads the inbox of the line. Read without the mutex."""
-        return self.pump.is_attended
+        return self.pump.is_running
 
     def _serve(self) -> None:
         """Makes sure that somebody serves those who wait."""

@@ -10,7 +10,6 @@ line is closed: then this client sends nothing more on that connection, and the 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 
 from redis.exceptions import RedisError, ResponseError
 
@@ -21,7 +20,7 @@ from redisson_dq._redis import is_passing
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.scheduling.clock import Clock
 from redisson_dq.scheduling.pauses import Pauses
-from redisson_dq.waits.line import Line
+from redisson_dq.waits.engine import WaitEngine
 
 __all__ = ["Unblocker"]
 
@@ -38,36 +37,20 @@ _SOON = 1.0
 # For how many seconds such a command waits for the next caller, as of a loop that waits again and again.
 _A_MOMENT = 0.05
 
-#: The connection of a blocking command, the number of the command, and when its time is over by the client's clock.
-_Command = tuple[Dedicated, int, float]
-
 
 class Unblocker:
     """Repeats CLIENT UNBLOCK until the blocking command has ended, in a background task of its own.
 
-    ``is_running`` is its whole state. The pump's table decides which command has to end.
+    ``is_running`` is its whole state. The engine decides which command has to end (:meth:`WaitEngine.to_end`).
     """
 
-    def __init__(
-        self,
-        key: str,
-        line: Line,
-        clock: Clock,
-        beginner: Beginner,
-        target: Callable[[], _Command | None],
-        *,
-        may_cut: bool,
-    ) -> None:
-        """``target`` gives the command that still has to end, if any. Called under the mutex.
-
-        ``may_cut``: no value is lost with the connection.
-        """
-        self._key = key
-        self._line = line
+    def __init__(self, engine: WaitEngine, clock: Clock, beginner: Beginner) -> None:
+        self._engine = engine
+        self._key = engine.source.key
+        # Whether no value is lost with the connection.
+        self._may_cut = engine.source.sets_aside
         self._clock = clock
         self._beginner = beginner
-        self._target = target
-        self._may_cut = may_cut
         self._task: Begun | None = None
         self._has_warned = False
         #: Whether the background task runs.
@@ -81,15 +64,14 @@ class Unblocker:
 
     async def _run(self) -> None:
         tries, pauses = Pauses(_FIRST_TRY, _LONGEST_TRY), Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
-        ended = refused = 0
+        line, ended, refused = self._engine.line, 0, 0
         while True:
-            with self._line.mutex:
-                target = self._target()
+            with line.mutex:
+                block, dedicated, number = self._engine.to_end(), self._engine.connection, self._engine.number
                 # The next command may have been sent since, and may have to end as well.
-                if target is None or target[1] == ended:
+                if block is None or number == ended:
                     self.is_running = False
                     return
-            dedicated, number, until = target
             try:
                 has_ended = await dedicated.unblock()
                 pauses.reset()
@@ -103,10 +85,10 @@ class Unblocker:
                 pause = pauses.next()
                 if isinstance(error, ResponseError) and not is_passing(error):
                     self._warn(error)
-                    is_known, refused = refused == number or self._line.closed, number
+                    is_known, refused = refused == number or line.closed, number
                     if not is_known:
                         pause = _A_MOMENT
-                    elif until - self._clock.monotonic() > _SOON and await self._cut(dedicated):
+                    elif block.until - self._clock.monotonic() > _SOON and await self._cut(dedicated):
                         ended = number
                         continue
             await self._clock.async_sleep(pause)
@@ -115,7 +97,7 @@ class Unblocker:
         """Ends the connection of a command that may not be ended. False where its reply would be lost."""
         if self._may_cut:
             await dedicated.hang_up()
-        elif self._line.closed:
+        elif self._engine.line.closed:
             dedicated.sends_no_more()
         else:
             return False

@@ -75,7 +75,7 @@ class RoundRobinReceiver(Receiver):
 
     @property
     def _is_attended(self) -> bool:
-        return all(pump.is_attended for pump in self._pumps.values()) if self._shares else self._is_running
+        return all(pump.is_running for pump in self._pumps.values()) if self._shares else self._is_running
 
     def _serve(self) -> None:
         if self._shares:

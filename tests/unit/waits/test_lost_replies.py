@@ -66,9 +66,7 @@ def test_an_engine(line: Line, error: ResponseError, is_owed: bool, is_repeated:
     """A request that was not sent before has taken nothing when it is refused."""
     connections: Any = SimpleNamespace(clock=SYSTEM)
     backs = PutBacks(connections, SOURCE, line)
-    engine = WaitEngine(
-        line, SOURCE, Debts(), backs, line.inbox, SYSTEM.monotonic, start=lambda: None, unblock=lambda: None
-    )
+    engine = WaitEngine(line, SOURCE, Debts(), backs, line.inbox, SYSTEM.monotonic)
     engine.connection = SimpleNamespace(is_over=False)
     if is_repeated:
         request = SOURCE.look(1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from redisson_dq._sync.receiving.beginning import Beginner
 from redisson_dq._sync.receiving.unblocking import Unblocker
 from redisson_dq.scheduling.clock import SystemClock
 from redisson_dq.waits.line import Line
+from redisson_dq.waits.steps import Block
 from tests.conftest import eventually
 
 
@@ -23,7 +25,7 @@ class Blocked:
 
     def __init__(self, *outcomes: bool | Exception, until: float = math.inf) -> None:
         self._outcomes: Iterator[bool | Exception] = iter(outcomes)
-        self.target: tuple[Any, int, float] | None = (self, 1, until)
+        self.block: Block | None = Block(0.0, 0.0, None, until)
         self.is_cut = self.is_half_cut = False
 
     def unblock(self) -> bool:
@@ -31,14 +33,14 @@ class Blocked:
         if isinstance(outcome, Exception):
             raise outcome
         if outcome:
-            self.target = None
+            self.block = None
         return outcome
 
     def hang_up(self) -> None:
-        self.is_cut, self.target = True, None
+        self.is_cut, self.block = True, None
 
     def sends_no_more(self) -> None:
-        self.is_half_cut, self.target = True, None
+        self.is_half_cut, self.block = True, None
 
 
 def pauses_of(
@@ -49,9 +51,9 @@ def pauses_of(
     line.closed = closed
     clock, slept = SystemClock(), list[float]()
     monkeypatch.setattr(clock, "sleep", slept.append)
-    beginner = Beginner(clock, lambda notice: None)
-    target: Any = lambda: blocked.target  # noqa: E731 - the blocked command is not a Dedicated
-    unblocker = Unblocker("orders", line, clock, beginner, target, may_cut=may_cut)
+    source = SimpleNamespace(key="orders", sets_aside=may_cut)
+    engine: Any = SimpleNamespace(line=line, source=source, connection=blocked, number=1, to_end=lambda: blocked.block)
+    unblocker = Unblocker(engine, clock, Beginner(clock, lambda notice: None))
     unblocker.start()
     eventually(lambda: not unblocker.is_running)
     return slept

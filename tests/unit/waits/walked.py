@@ -23,7 +23,6 @@ from redisson_dq._concurrency import Inbox
 from redisson_dq._sync.receiving import receiver as receivers
 from redisson_dq.errors import RedisConnectionError, WrongTypeError
 from redisson_dq.scheduling.clock import SystemClock
-from redisson_dq.waits.engine import WaitEngine
 from redisson_dq.waits.line import Farewell, Lifeline, Waiter
 from redisson_dq.waits.steps import (
     Ask,
@@ -249,11 +248,8 @@ class World:
         self.notices: Inbox[Any] = Inbox(self.clock)
         self.receiver = receivers.Receiver(connections, self.notices, [self.source])
         pump: Any = self.receiver.pump
-        self.pump = pump
-        self.engine: WaitEngine = pump.engine
-        self.unblocker = SimpleNamespace(is_running=False, start=self._starts_to_unblock)
-        pump.unblocker = self.unblocker
-        self.engine.unblock = self.unblocker.start
+        self.engine = pump
+        self.unblocker = pump.unblocker = SimpleNamespace(is_running=False, start=self._starts_to_unblock)
         self.engine.start = self._starts
         self.engine._clock = self.time
         self.is_starting = False
@@ -366,7 +362,7 @@ class World:
         if isinstance(step, Diagnose):
             return self.diagnose()
         if isinstance(step, Follow):
-            return self.pump.backs.follow(step.after)
+            return self.engine.backs.follow(step.after)
         if isinstance(step, Pause):
             if step.is_trouble and any(waiter.is_expired for waiter in self.engine.line.waiting):
                 raise Broken("Redis is away, and a caller whose time is over is not told")
@@ -390,9 +386,9 @@ class World:
             if self.replies.pop(0) != "PONG":
                 raise Broken("another reply is read for that to the PING")
         elif step is Do.PUT_BACK:
-            return self.pump.backs.send()
+            return self.engine.backs.send()
         elif step is Do.REPEAT:
-            return self.pump.backs.repeat(self.engine.debts)
+            return self.engine.backs.repeat(self.engine.debts)
         return None
 
     def ask(self, request: Request[Any]) -> Any:
@@ -455,7 +451,7 @@ class World:
         if self.clock.now < step.until and not line.anyone and not line.inbox.qsize():
             raise Broken("a command blocks and nobody waits")
         others = [each for each in self.engine.debts.requests if each is not step.behind]
-        if self.pump.backs.surplus or others:
+        if self.engine.backs.surplus or others:
             raise Broken("values or debts wait behind a blocking command")
 
     def ring(self, step: Bell) -> Any:
@@ -481,7 +477,7 @@ class World:
         late = any(waiter.is_expired for waiter in line.waiting)
         if self.redis.aside and not (line.closed or owes or self.is_look_refused):
             raise Broken("nobody looks for a value that was set aside")
-        if self.pump.backs.are_left or owes or late or line.is_unserved(self.clock.now):
+        if self.engine.backs.are_left or owes or late or line.is_unserved(self.clock.now):
             raise Broken("work is left and nobody pumps")
 
     def diagnose(self) -> tuple[Any, bool]:
@@ -545,7 +541,7 @@ class World:
 
     def unblock(self) -> None:
         with self.engine.line.mutex:
-            target = self.pump.unblockable()
+            target = self.engine.to_end()
         if target is None:
             self.unblocker.is_running = False
         elif not self.fails(0.3):
@@ -657,7 +653,7 @@ class World:
             self.close()
 
     def check_end(self) -> None:
-        if self.engine.is_running or self.pump.backs.are_left or not self.receiver.is_at_rest:
+        if self.engine.is_running or self.engine.backs.are_left or not self.receiver.is_at_rest:
             raise Broken("it is not at rest")
         if self.engine.connection is not None:
             raise Broken("closed, and the connection stays")
