@@ -1,121 +1,14 @@
 """One typed function for each script: its arguments, and the meaning of its reply. Each subject has a module."""
 
-from redisson_dq.wire.calls.admission import Admitted, LimitWords, Peeked, Seen, admit, peek
-from redisson_dq.wire.calls.browsing import (
-    DueSpans,
-    FoundPage,
-    Timeline,
-    browse_dead,
-    browse_held,
-    browse_list,
-    browse_parked,
-    browse_waiting,
-    due_spans,
-    timeline,
-)
-from redisson_dq.wire.calls.due import Due, DueRange, lease_due
-from redisson_dq.wire.calls.inspecting import Entry, FoundKey, Inspected, Sampled, SampledHolder, inspect, sample, stats
-from redisson_dq.wire.calls.items import Found, Page, Target, find_item, items
-from redisson_dq.wire.calls.leases import (
-    LeaseKeys,
-    ack_and_receive,
-    dead_letters,
-    give_back,
-    in_flight,
-    progress,
-    receive,
-    return_arrivals,
-)
-from redisson_dq.wire.calls.mending import (
-    mend,
-    mend_ack,
-    mend_aside,
-    mend_find,
-    mend_letters,
-    mend_walk,
-    unmend,
-    unmend_aside,
-    unrelease,
-)
-from redisson_dq.wire.calls.migrating import DoneMark, ExchangeStep, exchange, page
-from redisson_dq.wire.calls.moving import Transferred, hand_over, resume, tidy, transfer
-from redisson_dq.wire.calls.putting_back import (
-    put_back,
-    release,
-)
-from redisson_dq.wire.calls.recurring import Advanced, RecurringRow, advance, recurring
-from redisson_dq.wire.calls.rights import (
-    missing_rights,
-    run_command,
-    unknown_commands,
-)
-
-__all__ = [
-    "Admitted",
-    "Advanced",
-    "DoneMark",
-    "Due",
-    "DueRange",
-    "DueSpans",
-    "Entry",
-    "ExchangeStep",
-    "Found",
-    "FoundKey",
-    "FoundPage",
-    "Inspected",
-    "LeaseKeys",
-    "LimitWords",
-    "Page",
-    "Peeked",
-    "RecurringRow",
-    "Sampled",
-    "SampledHolder",
-    "Seen",
-    "Target",
-    "Timeline",
-    "Transferred",
-    "ack_and_receive",
-    "admit",
-    "advance",
-    "browse_dead",
-    "browse_held",
-    "browse_list",
-    "browse_parked",
-    "browse_waiting",
-    "dead_letters",
-    "due_spans",
-    "exchange",
-    "find_item",
-    "give_back",
-    "hand_over",
-    "in_flight",
-    "inspect",
-    "items",
-    "lease_due",
-    "mend",
-    "mend_ack",
-    "mend_aside",
-    "mend_find",
-    "mend_letters",
-    "mend_walk",
-    "missing_rights",
-    "page",
-    "peek",
-    "progress",
-    "put_back",
-    "receive",
-    "recurring",
-    "release",
-    "resume",
-    "return_arrivals",
-    "run_command",
-    "sample",
-    "stats",
-    "tidy",
-    "timeline",
-    "transfer",
-    "unknown_commands",
-    "unmend",
-    "unmend_aside",
-    "unrelease",
-]
+from redisson_dq.wire.calls.admission import *
+from redisson_dq.wire.calls.browsing import *
+from redisson_dq.wire.calls.due import *
+from redisson_dq.wire.calls.inspecting import *
+from redisson_dq.wire.calls.items import *
+from redisson_dq.wire.calls.leases import *
+from redisson_dq.wire.calls.mending import *
+from redisson_dq.wire.calls.migrating import *
+from redisson_dq.wire.calls.moving import *
+from redisson_dq.wire.calls.putting_back import *
+from redisson_dq.wire.calls.recurring import *
+from redisson_dq.wire.calls.rights import *
