@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from redisson_dq.admin import Admin
-from redisson_dq.admin.entries import Found
+from redisson_dq.admin.entries import Found, LeaseRecord
 from redisson_dq.browsing.holders import client_rows, holder_of
 from redisson_dq.browsing.pages import MOST_ROWS, browse, listed_page, names_of_parts
 from redisson_dq.browsing.rows import STATES, SeenIn, SeenItem, held_row
@@ -129,7 +129,7 @@ def _is_letter(client: Client, name: str, id: str, dead_letter: str | None) -> b
 
 
 def _row(queue: str, id: str, found: Found, now_us: int) -> SeenItem:
-    state = _STATES.get(found.state, "waiting")
+    state, record = _STATES.get(found.state, "waiting"), found.record or LeaseRecord()
     return SeenItem(
         queue=queue,
         state=state,
@@ -139,7 +139,9 @@ def _row(queue: str, id: str, found: Found, now_us: int) -> SeenItem:
         size=len(found.data) if found.size is None else found.size,
         data=found.data,
         attempts=found.attempts,
-        reason="" if found.state in ("waiting", *_STATES) else found.state,
+        reason=record.reason or ("" if found.state in ("waiting", *_STATES) else found.state),
+        context=record.context,
+        cursor=record.cursor,
     )
 
 

@@ -109,6 +109,8 @@ def waiting_row(queue: str, now: datetime, found: list[Any]) -> SeenItem:
     record = LeaseRecord.parse(known) if known else None
     if key.startswith(b"i"):
         id = key[1:].decode(errors="replace")
+    elif record is not None and record.offer_id:
+        id = record.offer_id
     elif entry and due is not None:
         id = item_id(int(due.timestamp() * 1000 + 0.5), entry)
     else:

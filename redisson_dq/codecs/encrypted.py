@@ -63,6 +63,7 @@ class EncryptedCodec(Codec[T]):
         self._ciphers = {key_id: AESGCM(key) for key_id, key in keys.items()}
         self._current = next(iter(keys))
         self._queue = queue
+        self._is_given = queue is not None
 
     @classmethod
     def from_file(cls, inner: Codec[T], path: str | os.PathLike[str], *, queue: str | None = None) -> EncryptedCodec[T]:
@@ -144,8 +145,8 @@ class EncryptedCodec(Codec[T]):
         )
 
     def of_queue(self, name: str) -> EncryptedCodec[T]:
-        """This codec for the values of a queue, unless it was made for one. ``name`` is its key in Redis."""
-        if self._queue is not None:
+        """This codec for the values of a queue, unless it was made with ``queue=``. ``name`` is its key in Redis."""
+        if self._is_given:
             return self
         made = copy.copy(self)
         made._queue = name

@@ -12,6 +12,7 @@ from redisson_dq.wire.calls.leases import LeaseKeys, call_with_dead
 from redisson_dq.wire.commands import whole_ms
 from redisson_dq.wire.envelope import unwrap
 from redisson_dq.wire.keys import QueueKeys
+from redisson_dq.wire.leases import LeaseRecord
 from redisson_dq.wire.request import Request, Word
 
 __all__ = ["Found", "Page", "Target", "find_item", "items"]
@@ -36,6 +37,8 @@ class Found:
     offered_ms: int | None = None
     #: The size of the value, of which ``data`` may be the beginning.
     size: int | None = None
+    #: The record of its deliveries, where there is one and :func:`find_item` has read it.
+    record: LeaseRecord | None = None
 
 
 @attrs.frozen
@@ -82,9 +85,11 @@ def _found_item(reply: list[Any]) -> Page:
     now_us, *rest = reply
     if not rest:
         return Page(now_us, ())
-    entry, offered_ms, data, key, state, due_ms, attempts, size = rest
+    entry, offered_ms, data, key, state, due_ms, text, size = rest
     given_id = _text(key[1:]) if key.startswith(b"i") else None
-    return Page(now_us, (Found(entry, data, due_ms, given_id, state.decode(), attempts, offered_ms, size),))
+    record = LeaseRecord.parse(text) if text else None
+    attempts = 0 if record is None else record.attempt
+    return Page(now_us, (Found(entry, data, due_ms, given_id, state.decode(), attempts, offered_ms, size, record),))
 
 
 def items(keys: QueueKeys, by: str, start: int, stop: int, *, part: bool = False) -> Request[Page]:

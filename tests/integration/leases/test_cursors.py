@@ -9,9 +9,12 @@ import sys
 from datetime import timedelta
 from typing import Any
 
+import attrs
 import pytest
 
+import redisson_dq
 from redisson_dq import SettleOutcome
+from redisson_dq.browsing import browse, find_row
 from redisson_dq.cli._main import main
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import ArgumentError
@@ -145,14 +148,28 @@ def test_partitions(client: Any) -> None:
     assert queue.receive(timeout=5).cursor == {"page": 2}
 
 
-def test_what_is_seen(queue: Any, url: str, capsys: Any) -> None:
-    queue.add("a")
-    delivery = queue.receive()
+def test_what_is_seen_of_an_item_by_each_of_its_ids(client: Any, queue: Any, url: str, capsys: Any) -> None:
+    client.delayed_queue(queue).offer("a", 0.01, id="own", context={"by": "Ada"})
+    delivery = queue.receive(timeout=5)
     delivery.save({"page": 2})
-    assert main(["show", "orders", delivery.id, "--json", "--url", url]) == 0
-    assert json.loads(capsys.readouterr().out)["item"]["cursor"] == {"page": 2}
-    assert main(["show", "orders", delivery.id, "--url", url]) == 0
+
+    def shown(id: str) -> Any:
+        assert main(["show", "orders", id, "--json", "--url", url]) == 0
+        return json.loads(capsys.readouterr().out)["item"]
+
+    assert [shown(id)["cursor"] for id in (delivery.id, "own")] == [{"page": 2}] * 2
+    assert main(["show", "orders", "own", "--url", url]) == 0
     assert '{"page": 2}' in capsys.readouterr().out
+    delivery.nack(delay=3600, reason="no paper")
+    with redisson_dq.connect(url) as looking:
+        (listed,) = browse(looking, "orders", "waiting").rows
+        found = find_row(looking, "orders", "own")
+        assert found is not None
+        assert found == attrs.evolve(listed, now=found.now, envelope="")
+        assert (found.cursor, found.reason, found.context) == ({"page": 2}, "no paper", {"by": "Ada"})
+    client.delayed_queue(queue).reschedule("own", 0)
+    queue.receive(timeout=5).reject("broken")
+    assert (shown("own")["state"], shown("own")["cursor"], shown("own")["reason"]) == ("dead", {"page": 2}, "broken")
 
 
 # -- workers ---------------------------------------------------------------------------------------------------------

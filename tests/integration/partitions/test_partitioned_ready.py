@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from redisson_dq import partition_names
-from redisson_dq.codecs import LongCodec, StringCodec
+from redisson_dq.codecs import ByteArrayCodec, EncryptedCodec, LongCodec, StringCodec
 from redisson_dq.errors import ArgumentError, ClosedError, DecodeError, WrongTypeError
 from tests.conftest import PATIENCE, eventually, moving
 from tests.flavours import AsyncioFlavour, Flavour
@@ -58,6 +58,23 @@ def test_values_that_are_added(client: Any, queue: Any) -> None:
     assert queue.size() == 0
     with pytest.raises(ArgumentError, match="a key must be a str"):
         queue.add("x", 5)
+
+
+def test_encrypted_values_are_bound_to_their_partition(client: Any) -> None:
+    queue = client.blocking_queue("orders", EncryptedCodec(StringCodec(), {"k": b"n" * 32}), partitions=COUNT)
+    delayed = client.delayed_queue(queue, transfer=False)
+    for key in KEYS:
+        queue.add(f"added-{key}", key)
+        delayed.offer(f"offered-{key}", 60, key=key)
+    assert {item.value for item in delayed.items()} == {f"offered-{key}" for key in KEYS}
+    assert {queue.poll() for _ in KEYS} == {f"added-{key}" for key in KEYS}
+    # The codec of a handle is for its queue. Passed on, it is for the other one.
+    other = client.blocking_queue("bills", codec=queue.codec)
+    other.add("a")
+    (data,) = client.blocking_queue("bills", ByteArrayCodec(), transfer=False).read_all()
+    with pytest.raises(DecodeError, match="another queue"):
+        queue.codec.decode(data)
+    assert other.poll() == "a"
 
 
 def test_one_key_stays_in_order(queue: Any, delayed: Any) -> None:
