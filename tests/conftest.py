@@ -22,7 +22,6 @@ import redis
 import redis.utils
 
 from redisson_dq.embedded import EmbeddedServer, ServerProgram, find_server
-from tests.by_file import ByFile
 from tests.flavours import AsyncioFlavour, Flavour
 from tests.peer import FAST_START, VERSIONS, JavaPeer
 
@@ -87,11 +86,10 @@ def pytest_report_header() -> str:
     return f"redis-py {redis.__version__}"
 
 
-# A run of one file finds out versions only of what its tests need. A run of several processes collects in these.
-def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Item]) -> list[str]:
-    everything = bool(getattr(config.option, "numprocesses", None))
+# A run of one file finds out versions only of what its tests need.
+def pytest_report_collectionfinish(items: list[pytest.Item]) -> list[str]:
     wanted = {name for item in items for name in getattr(item, "fixturenames", ())}
-    return [line() for name, line in _NEEDS.items() if everything or name in wanted]
+    return [line() for name, line in _NEEDS.items() if name in wanted]
 
 
 # Under nohup SIGHUP is ignored, and the commands that tests start would inherit that.
@@ -172,11 +170,6 @@ def places(files: list[Path]) -> dict[Path, float]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     placed = places(list(dict.fromkeys(item.path for item in items)))
     items.sort(key=lambda item: placed[item.path])
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
-    return ByFile(config, log)
 
 
 # Collected tests are not garbage, and scanning them repeatedly takes a tenth of the collection.

@@ -44,43 +44,41 @@ mvn --version | sed -n '1p;/^Java version/p'
 
 if [ "${1:-}" = --only-install ]; then exit; fi
 
-# Beside the checks the tests are compiled, which each process of the run would do for itself. What cannot be collected,
-# the run tells.
-if [ "${1:-}" != --only-checks ]; then
-  python -m pytest --collect-only -qq -p no:cacheprovider >/dev/null 2>&1 &
-  compiled=$!
-fi
-
-# The pages are built beside the other checks. Their output comes last.
-pages_say=$(mktemp)
-trap 'rm -f "$pages_say"' EXIT
-python -m sphinx -EW -q -c docs . build/docs >"$pages_say" 2>&1 &
+# mypy and the pages compute for a minute, and most tests wait: so they run beside the tests. A check that fails ends them.
+said=$(mktemp -d)
+tests=
+trap 'rm -rf "$said"; [ -z "$tests" ] || kill -INT "$tests" 2>/dev/null || true' EXIT
+mypy >"$said/mypy" 2>&1 &
+types=$!
+python -m sphinx -EW -q -c docs . build/docs >"$said/docs" 2>&1 &
 pages=$!
-build_pages() {
+
+has_ended() { # name, process
   local rc=0
-  wait "$pages" || rc=$?
-  cat "$pages_say"
+  wait "$2" || rc=$?
+  step "$1" cat "$said/$1"
   return "$rc"
 }
 
 step "ruff check" ruff check .
 step "ruff format" ruff format --check .
-step "mypy" mypy
 step "generated code" python .ci/unasync.py --check
-step "docs" build_pages
 
-if [ "${1:-}" = --only-checks ]; then exit; fi
+# Most tests wait, some compute: six processes, each with servers and JVMs of its own, keep two cores busy. They take the
+# files in the order of tests/conftest.py.
+# A test that hangs ends its process after a time, and another process goes on (tests/by_file.py).
+if [ "${1:-}" != --only-checks ]; then
+  rm -f .pytest_cache/v/cache/lastfailed
+  printf '\n=== pytest ===\n'
+  python -m pytest -p tests.by_file --processes 6 &
+  tests=$!
+fi
 
-wait "$compiled" || true
+has_ended mypy "$types"
+has_ended docs "$pages"
+if [ -z "$tests" ]; then exit; fi
 
 may_fail=12
-
-# Most tests wait, some compute: five processes, each with servers and JVMs of its own, keep two cores busy. They
-# take the files in the order of tests/conftest.py.
-# A test that hangs ends its process after a time, and another process goes on (tests/by_file.py).
-run_tests() {
-  python -m pytest -n 5 --dist loadfile --no-loadscope-reorder --max-worker-restart "$may_fail"
-}
 
 # What failed among the others runs once more alone, as CPython's own tests do. A few tests at most: a busy machine makes
 # no more of them fail. The summary names them, and what fails twice fails the run.
@@ -92,9 +90,9 @@ run_alone() {
   python -m pytest --last-failed
 }
 
-rm -f .pytest_cache/v/cache/lastfailed
 rc=0
-step "pytest" run_tests || rc=$?
+wait "$tests" || rc=$?
+tests=
 case $rc in
   0) ;;
   1) run_alone ;; # some tests failed, and all have run
