@@ -114,16 +114,16 @@ MUTATIONS = [
     ),
     Mutation(
         "worker: values of a busy handler come again at one time, however many they are",
-        "redisson_dq/working/post.py",
+        "redisson_dq/working/roster.py",
         "self.last_parked = max(now + pause, self.last_parked) + count * _APART",
         "self.last_parked = now + pause",
         "tests/unit/working/test_roster.py::test_parked_values_come_again_in_their_order_and_at_most_100_a_second",
     ),
     Mutation(
         "worker: a handler that is full again after a free slot is passed at once",
-        "redisson_dq/working/post.py",
-        "self.full_since = self.moment = None",
-        "self.full_since = None",
+        "redisson_dq/working/roster.py",
+        "            if not self.gathered:\n                self.moment = None",
+        "            pass",
         "tests/unit/working/test_roster.py::test_a_handler_that_is_full_for_a_moment_holds_up_the_others",
     ),
     Mutation(
@@ -136,8 +136,8 @@ MUTATIONS = [
     Mutation(
         "worker: acks stay where they are while nobody receives",
         "redisson_dq/_async/worker/fetching.py",
-        "                wait.passes_on()",
-        "                pass",
+        "                    wait.along.pass_on()",
+        "                    pass",
         "tests/integration/workers/test_worker_acks_along.py::test_what_is_done_of_a_batch_is_acked_while_on_failed_runs",
     ),
     Mutation(

@@ -71,10 +71,11 @@ class Reception:
         sources = [source for _, source in self.sources.values()]
         return sources[0] if len(sources) == 1 else RoundRobin(tuple(sources))
 
-    @property
-    def acks_along(self) -> bool:
-        """Whether one call may end leases and take the next values."""
-        if len(self.sources) != 1:
-            return False
-        ((side, source),) = self.sources.values()
-        return source.acks_along and side.options.durable is None
+    #: Whether one call may end leases and take the next values.
+    acks_along: bool = attrs.field(init=False)
+
+    @acks_along.default
+    def _acks_along(self) -> bool:
+        return len(self.sources) == 1 and all(
+            source.acks_along and side.options.durable is None for side, source in self.sources.values()
+        )

@@ -45,7 +45,7 @@ class AcksAlong:
     @property
     def is_possible(self) -> bool:
         """Whether a receive of the queue may carry acks just now."""
-        return self._intake.reception.acks_along and self._runtime.clock.monotonic() >= self._from
+        return self._intake.reception.acks_along and (not self._from or self._runtime.clock.monotonic() >= self._from)
 
     def put(self, settlement: Settlement) -> None:
         """A handling acks."""
@@ -58,12 +58,17 @@ class AcksAlong:
         elif sleeps:
             self._wake()
 
-    def begin(self) -> None:
-        """Collects acks from now on: more values are ready."""
-        self._collects, self._sleeps = True, False
+    def begin(self) -> bool:
+        """Collects acks from now on, where the next receive may carry them, as more values are ready."""
+        if self.is_possible:
+            self._collects, self._sleeps = True, False
+            return True
+        return False
 
     def end(self) -> None:
         """Collects no more. Acks are sent by themselves, also those that were collected."""
+        if not self._collects:
+            return
         with self._mutex:
             self._collects = False
             left, self._collected = self._collected, []

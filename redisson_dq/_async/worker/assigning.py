@@ -1,18 +1,18 @@
 """Gives received values to handlers: begins handlings, gathers batches, parks values that have to wait.
 
-:mod:`redisson_dq.working.roster` decides. This module carries out its actions, and knows the handlings that go on.
+:mod:`redisson_dq.working.roster` decides. This module carries that out, and knows the handlings that go on.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from redisson_dq._async.leases.delivery import Delivery, lease_of
 from redisson_dq._async.worker.deadlines import Deadlines
 from redisson_dq._async.worker.handling import Handling, Setting
-from redisson_dq._async.worker.intake import Intake
+from redisson_dq._async.worker.intake import Fetching, Intake
 from redisson_dq._async.worker.last_handlings import LastHandlings
 from redisson_dq._async.worker.performing import RunningHandling
 from redisson_dq._async.worker.reports import ValueReports
@@ -22,9 +22,7 @@ from redisson_dq.calls.endings import Nack
 from redisson_dq.items import SettleOutcome
 from redisson_dq.working.crashes import DANGEROUS, fault_of, pause_apart, waits_apart
 from redisson_dq.working.handlers import Handler
-from redisson_dq.working.post import PostAction
-from redisson_dq.working.post_table import Do
-from redisson_dq.working.roster import Roster
+from redisson_dq.working.roster import Post, Roster
 from redisson_dq.working.routing import Unroutable, choose
 
 __all__ = ["Assigner"]
@@ -63,13 +61,12 @@ class Assigner:
 
     def employ(self, intake: Intake, handlers: Sequence[Handler]) -> None:
         """These handlers take the values of a queue from now on."""
-        self._decide(lambda: self._employed(intake, handlers))
-
-    def _employed(self, intake: Intake, handlers: Sequence[Handler]) -> Sequence[PostAction]:
-        self._intakes[intake.name] = self._latest = intake
-        for handler in handlers:
-            self._roster.post(handler).is_plain = self._is_plain(handler)
-        return self._roster.employ(intake.name, handlers, self._clock.monotonic())
+        with self._mutex:
+            self._intakes[intake.name] = self._latest = intake
+            self._roster.employ(intake.name, handlers, self._clock.monotonic())
+            for handler in handlers:
+                self._roster.post(handler).is_plain = self._is_plain(handler)
+                self._arm(self._roster.post(handler))
 
     def _is_plain(self, handler: Handler) -> bool:
         is_called_here = handler.awaits
@@ -79,17 +76,17 @@ class Assigner:
 
     def close_queue(self, intake: Intake) -> None:
         """Returns the values of a queue that wait for their batches. Nothing more comes from it."""
-        self._decide(lambda: self._closed(intake))
-
-    def _closed(self, intake: Intake) -> Sequence[PostAction]:
-        actions = self._roster.close(intake.name, intake.reception.handlers, self._clock.monotonic())
-        known = self._roster.queues
-        self._intakes = {name: each for name, each in self._intakes.items() if name in known}
-        return actions
+        with self._mutex:
+            dropped = self._roster.close(intake.name, intake.reception.handlers, self._clock.monotonic())
+            known = self._roster.queues
+            self._intakes = {name: each for name, each in self._intakes.items() if name in known}
+        self._return(dropped, 0)
 
     def return_batches(self) -> None:
         """Returns all values that wait for their batches, also those of queues that were closed before they came."""
-        self._decide(lambda: self._roster.drop(self._clock.monotonic()))
+        with self._mutex:
+            dropped = self._roster.drop(self._clock.monotonic())
+        self._return(dropped, 0)
 
     def is_passed(self, handler: Handler) -> bool:
         """Whether a handler has been full for a while, so that the others of its queue go on."""
@@ -190,13 +187,13 @@ class Assigner:
                 self._route(intake, delivery, parked, start, crashes=crashed.get(delivery, 0), tells=tells)
         for handler, some in parked.items():
             with self._mutex:
-                pause, actions = self._roster.post(handler).parked(len(some), self._clock.monotonic())
+                post = self._roster.post(handler)
+                pause = post.parked(len(some), self._clock.monotonic())
+                self._arm(post)
             if pause:
                 self._return(some, pause)
             else:
                 back.update(some)
-            for action in actions:
-                self._deadlines.added(action.moment)
         self._return([delivery for delivery in deliveries if delivery in back], 0)
         for place, delivery in enumerate(apart):
             # So that they come one by one.
@@ -255,75 +252,50 @@ class Assigner:
             # A hook may have taken the handler off, and its post and its queue with it.
             post = self._roster.post(handler)
             self._intakes.setdefault(intake.name, intake)
-            actions = post.came(delivery, self._clock.monotonic(), fails=error is not None, is_admitted=is_admitted)
-            begun = self._made(actions, error)
-        self._carry_out(actions, begun, start, error)
-        if actions[0].do is Do.TURN_AWAY:
+            values = post.came(delivery, self._clock.monotonic(), fails=error is not None) if is_admitted else None
+            self._arm(post)
+            handling = self._made(post, values, error) if values else None
+        if values is None:
             parked.setdefault(handler, []).append(delivery)
+        elif handling is not None:
+            self._begin(handling, values, start, error)
 
     def _return(self, deliveries: Sequence[Delivery[Any]], pause: float) -> None:
         for delivery in deliveries if pause else reversed(deliveries):
             self._setting.settler.put(delivery, Nack(pause, counted=False), _nothing)
 
-    # -- actions -----------------------------------------------------------------------------------------------------
+    # -- what follows ------------------------------------------------------------------------------------------------
 
-    def _decide(self, decide: Callable[[], Sequence[PostAction]]) -> None:
-        """Carries out the actions that the roster decides on."""
-        with self._mutex:
-            actions = decide()
-            begun = self._made(actions)
-        self._carry_out(actions, begun, self._setting.pool.start)
+    def _arm(self, post: Post) -> None:
+        if post.moment is not None:
+            self._deadlines.added(post.moment)
 
-    def _carry_out(
-        self,
-        actions: Iterable[PostAction],
-        begun: list[RunningHandling],
-        start: _Start,
-        error: BaseException | None = None,
-    ) -> None:
-        """``start`` begins a handling. With an ``error`` their handlers are not called."""
-        for action in actions:
-            if action.do is Do.BEGIN:
-                self._begin(begun.pop(0), action, start, error)
-            elif action.do is Do.ARM:
-                self._deadlines.added(action.moment)
-            elif action.do in (Do.FETCH, Do.RECOUNT):
-                self._fetch(action.post.handler.queue, action.do)
-            elif action.do is Do.RETURN:
-                self._return(action.values, 0)
-
-    def _fetch(self, queue: str, do: Do) -> None:
-        """Values of a queue are wanted again, or fewer are."""
+    def _fetcher(self, queue: str) -> Fetching | None:
+        """The fetcher for a queue's slots. One that has not begun asks by itself."""
         # A slot that is free may be for any queue, also where its own has been taken off.
         intake = self._latest if self._roster.is_limited else self._intakes.get(queue)
-        # A fetcher that has not begun asks by itself.
-        if intake is not None and intake.fetcher is not None:
-            intake.fetcher.freed(queue) if do is Do.FETCH else intake.fetcher.recount()
+        return None if intake is None else intake.fetcher
 
-    def _made(self, actions: Iterable[PostAction], error: BaseException | None = None) -> list[RunningHandling]:
-        """The handlings that begin. They are made under the mutex, so that a stop finds them."""
-        begun: list[RunningHandling] = []
-        for action in actions:
-            if action.do is not Do.BEGIN:
-                continue
-            handler = action.post.handler
-            leased = [delivery for delivery in action.values if not delivery.lost]
-            handling = RunningHandling(
-                self._setting, self._intakes[handler.queue], action.post, leased, self._clock.monotonic()
-            )
-            self._handlings[handling] = None
-            for delivery in leased:
-                self._of_delivery[id(delivery)] = handling
-            if leased and error is None and handler.timeout is not None:
-                handling.deadline = handling.began + handler.timeout
-            begun.append(handling)
-        return begun
+    def _made(self, post: Post, values: Sequence[Delivery[Any]], error: BaseException | None) -> RunningHandling:
+        """A handling that begins. It is made under the mutex, so that a stop finds it."""
+        handler = post.handler
+        leased = [delivery for delivery in values if not delivery.lost]
+        handling = RunningHandling(self._setting, self._intakes[handler.queue], post, leased, self._clock.monotonic())
+        self._handlings[handling] = None
+        for delivery in leased:
+            self._of_delivery[id(delivery)] = handling
+        if leased and error is None and handler.timeout is not None:
+            handling.deadline = handling.began + handler.timeout
+        return handling
 
-    def _begin(self, handling: RunningHandling, action: PostAction, start: _Start, error: BaseException | None) -> None:
-        if len(handling.deliveries) < len(action.values):
+    def _begin(
+        self, handling: RunningHandling, values: Sequence[Delivery[Any]], start: _Start, error: BaseException | None
+    ) -> None:
+        """``start`` begins a handling. With an ``error`` its handler is not called."""
+        if len(handling.deliveries) < len(values):
             # While they waited for their batch.
             leased = {id(delivery) for delivery in handling.deliveries}
-            for delivery in (each for each in action.values if id(each) not in leased):
+            for delivery in (each for each in values if id(each) not in leased):
                 self.reports.lost(handling.intake, delivery, handling.handler)
         if not handling.deliveries:
             self.finished(handling, self._clock.monotonic())
@@ -340,32 +312,31 @@ class Assigner:
         """A handling has freed its slot."""
         with self._mutex:
             now = self._clock.monotonic()
-            actions = handling.post.freed(now, now - handling.began)
-        self._carry_out(actions, [], self._setting.pool.start)
+            handling.post.freed(now, now - handling.began)
+        if (fetcher := self._fetcher(handling.handler.queue)) is not None:
+            fetcher.freed(handling.handler.queue)
 
     def forget(self, handling: Handling) -> None:
         """Nothing is left to do for a handling."""
         with self._mutex:
-            self._forget(handling)
+            self._handlings.pop(handling, None)
+            for delivery in handling.deliveries:
+                self._of_delivery.pop(id(delivery), None)
         if self._stops:
             # Otherwise nobody waits for the end of handlings.
             self.last_handlings.check()
 
-    def _forget(self, handling: Handling) -> None:
-        self._handlings.pop(handling, None)
-        for delivery in handling.deliveries:
-            self._of_delivery.pop(id(delivery), None)
-
     def finished(self, handling: Handling, now: float) -> None:
         """A handling has freed its slot, and nothing is left to do for it."""
+        queue = handling.handler.queue
         with self._mutex:
-            actions = handling.post.freed(now, now - handling.began)
-            self._forget(handling)
-        if actions is handling.post.fetch:
-            # As nearly always.
-            self._fetch(handling.handler.queue, Do.FETCH)
-        else:
-            self._carry_out(actions, [], self._setting.pool.start)
+            handling.post.freed(now, now - handling.began)
+            self._handlings.pop(handling, None)
+            for delivery in handling.deliveries:
+                self._of_delivery.pop(id(delivery), None)
+        intake = self._latest if self._roster.is_limited else self._intakes.get(queue)
+        if intake is not None and intake.fetcher is not None:
+            intake.fetcher.freed(queue)
         if self._stops:
             self.last_handlings.check()
 
@@ -381,9 +352,18 @@ class Assigner:
             late = [each for each in self._handlings if each.deadline is not None and each.deadline <= now]
             for handling in late:
                 handling.deadline = None
+            posts = [(post, post.due(now)) for post in self._roster.due(now)]
+            begun = [(self._made(post, values, None), values) for post, values in posts if values]
+            for post, _ in posts:
+                self._arm(post)
         for handling in late:
             handling.expire()
-        self._decide(lambda: self._roster.due(now))
+        for made, values in begun:
+            self._begin(made, values, self._setting.pool.start, None)
+        for post, values in posts:
+            if (fetcher := self._fetcher(post.handler.queue)) is not None:
+                # Who receives may wait for as many values as the batch lacked.
+                fetcher.recount() if values else fetcher.freed(post.handler.queue)
 
 
 def _nothing(outcome: SettleOutcome) -> None:

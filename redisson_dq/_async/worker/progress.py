@@ -23,7 +23,7 @@ from redisson_dq.errors import RedissonDQError
 from redisson_dq.items import Stall
 from redisson_dq.scheduling.clock import SYSTEM, client_parts
 from redisson_dq.wire import calls
-from redisson_dq.working.post import Post
+from redisson_dq.working.roster import Post
 
 __all__ = ["EVERY", "LONG", "ProgressWatch"]
 
@@ -106,13 +106,13 @@ class ProgressWatch:
             by_post.setdefault(handling.post, []).append(handling)
         self._slow.intersection_update(each for some in by_post.values() for each in some)
         is_full = self._assigner.free == 0
-        last_change = max((post.usual.last_change for post in by_post), default=now)
+        last_change = max((post.last_change for post in by_post), default=now)
         stalls: dict[Post, Stall] = {}
         for post, handlings in by_post.items():
             handler = post.handler
             # Where the worker has no slot left, none of its queues makes progress as long as nothing ends.
-            since = now - (last_change if is_full else post.usual.last_change)
-            patience = post.usual.patience(handler.timeout, self._default)
+            since = now - (last_change if is_full else post.last_change)
+            patience = post.patience(self._default)
             # Other processes may have the slots of a limit.
             is_taken = is_full or post.running >= handler.concurrency or handler.admission is not None
             if is_taken and since > min(patience, LONG):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import logging
 from collections.abc import Callable, Hashable
 from typing import Any
@@ -9,8 +10,7 @@ from typing import Any
 from redisson_dq._async.receiving.receiver import Receiver
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._async.worker.acks_along import AcksAlong
-from redisson_dq._async.worker.handing_over import page
-from redisson_dq._async.worker.intake import Intake
+from redisson_dq._async.worker.intake import Intake, page
 from redisson_dq._redis import refusal_of
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.scheduling.pauses import Pauses
@@ -18,14 +18,29 @@ from redisson_dq.scheduling.tries import ACCEPTED, commands_of_a_wait
 from redisson_dq.waits.line import Answer, Lifeline
 from redisson_dq.wire.blocking import Waitable
 from redisson_dq.wire.leases import Leased
-from redisson_dq.working.queue_wait_table import QueueWaitTable, State
 
-__all__ = ["QueueWait", "WaitAnswer"]
+__all__ = ["QueueWait", "State", "WaitAnswer"]
 
 logger = logging.getLogger("redisson_dq")
 
 # Between two tries: the first pause, and the longest.
 _PAUSES = 1.0, 5.0
+
+
+class State(enum.Enum):
+    """The state of a wait.
+
+    A waiter that leaves the line may still be answered with values. They count like any others. Values for a waiter
+    that was to leave for good go back, and the end waits for its answer.
+    """
+
+    RESTING = "no waiter in line"
+    STOCKED = "no waiter in line, and values may be ready: a look finds out before a waiter enters"
+    WAITING = "a waiter is in line: the queue is known to be empty"
+    LEAVING = "the waiter was asked to leave the line, as fewer values are wanted"
+    PAUSING = "receiving failed, it is tried again later"
+    PARTING = "the waiter was asked to leave the line for good"
+    GONE = "nothing is received any more"
 
 
 class WaitAnswer:
@@ -52,11 +67,11 @@ class WaitAnswer:
 class QueueWait:
     """One queue of a fetcher. Only the fetcher calls it, except for :attr:`is_well`."""
 
-    def __init__(self, runtime: Runtime, intake: Intake, along: AcksAlong | None, *, is_stocked: bool) -> None:
-        """``is_stocked`` is as with :class:`QueueWaitTable`. ``along`` has the acks that its receives may carry."""
+    def __init__(self, runtime: Runtime, intake: Intake, along: AcksAlong, state: State) -> None:
+        """``along`` has the acks that its receives may carry."""
         self.intake = intake
         self.along = along
-        self.table = QueueWaitTable(is_stocked=is_stocked)
+        self.state = state
         self.receiver: Receiver | None = None
         #: The hold on the values that come.
         self.lifeline = Lifeline()
@@ -97,25 +112,6 @@ class QueueWait:
         """Whether the handlers have changed, so that values come in another way than the waiter waits for."""
         return self._waitable != self.intake.reception.waitable
 
-    # -- acks that go along ------------------------------------------------------------------------------------------
-
-    def collects(self) -> bool:
-        """Collects acks from now on, where the next receive may carry them, as more values are ready."""
-        if self.along is None or not self.along.is_possible:
-            return False
-        self.along.begin()
-        return True
-
-    def collects_no_more(self) -> None:
-        """Each ack is sent by itself from now on, also those that were collected."""
-        if self.along is not None:
-            self.along.end()
-
-    def passes_on(self) -> None:
-        """Sends the collected acks by themselves, as no receive follows at once."""
-        if self.along is not None:
-            self.along.pass_on()
-
     # -- refusals ----------------------------------------------------------------------------------------------------
 
     def failed(self, error: BaseException, *, is_told: bool) -> None:
@@ -127,7 +123,7 @@ class QueueWait:
         key = next(iter(self.intake.reception.sources), "")
         what = "values are not received"
         is_news = self._runtime.connections.refusals.began(self, key, what, error, lambda: self._has_waited)
-        if is_news and is_told and not self.table.ends:
+        if is_news and is_told and self.state is not State.PARTING:
             logger.error("worker: cannot receive from %s: %s", [self.intake.name], error)
 
     def is_well_now(self) -> None:
@@ -160,4 +156,4 @@ class QueueWait:
     @property
     def _has_waited(self) -> bool:
         """Whether it has waited for this long that Redis has not refused the wait."""
-        return self.table.state is State.WAITING and self._runtime.clock.monotonic() - self._entered > ACCEPTED
+        return self.state is State.WAITING and self._runtime.clock.monotonic() - self._entered > ACCEPTED

@@ -1,13 +1,8 @@
-"""The queues of one fetcher, and which of them have something to do.
-
-The state of each queue is in the table of its wait (:mod:`redisson_dq.working.queue_wait_table`). The collections here
-only find the queues that have something to do, without a look through all of them.
-"""
+"""The queues of one fetcher, and which of them have something to do, found without a look through all of them."""
 
 from __future__ import annotations
 
 import logging
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
@@ -16,10 +11,9 @@ from redisson_dq._async.runtime import Runtime
 from redisson_dq._async.worker.acks_along import AcksAlong
 from redisson_dq._async.worker.assigning import Assigner
 from redisson_dq._async.worker.intake import Intake
-from redisson_dq._async.worker.queue_wait import QueueWait, WaitAnswer
+from redisson_dq._async.worker.queue_wait import QueueWait, State, WaitAnswer
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.wire.lease_source import MOST_AT_ONCE
-from redisson_dq.working.queue_wait_table import Do, State, Trigger
 
 __all__ = ["FetchedQueues"]
 
@@ -34,19 +28,20 @@ class FetchedQueues:
         runtime: Runtime,
         assigner: Assigner,
         put: Callable[[WaitAnswer | QueueWait], object],
-        along_of: Callable[[Intake], AcksAlong] | None,
+        along_of: Callable[[Intake], AcksAlong],
         *,
+        is_alone: bool,
         is_limited: bool,
     ) -> None:
         """``put`` gets the answers of waits, and a queue whose pause ends before its time. ``along_of`` makes the acks
-        that go along, for a fetcher of one queue. ``is_limited``: several queues share the slots.
+        that go along. ``is_alone``: it has one queue for ever. ``is_limited``: several queues share the slots.
         """
         self._runtime = runtime
         self._clock = runtime.clock
         self._assigner = assigner
         self._put = put
         self._along_of = along_of
-        self._is_alone = along_of is not None
+        self._is_alone = is_alone
         self._is_limited = is_limited
         self.waits: dict[str, QueueWait] = {}
         #: Waits whose queue was taken off, until their waiters are out of the line.
@@ -55,7 +50,7 @@ class FetchedQueues:
         self.stocked: dict[str, QueueWait] = {}
         self.receivers: set[Receiver] = set()
         #: The queues of which values are wanted again.
-        self.freed: deque[str] = deque()
+        self.freed: dict[str, None] = {}
         # The queues that are reviewed before the next wait.
         self._dirty: dict[str, None] = {}
         # Those that wanted nothing when they were reviewed last, where slots are limited over all queues.
@@ -70,20 +65,27 @@ class FetchedQueues:
                 self._give_up(wait)
         for name, intake in intakes.items():
             if name not in self.waits:
-                along = None if self._along_of is None else self._along_of(intake)
-                intake.acked = None if along is None else along.put
-                self.waits[name] = QueueWait(self._runtime, intake, along, is_stocked=self._is_limited)
+                along = self._along_of(intake)
+                intake.acked = along.put if self._is_alone else None
+                wait = self.waits[name] = QueueWait(self._runtime, intake, along, State.RESTING)
+                if self._is_limited:
+                    self.now(wait, State.STOCKED)
             self._dirty[name] = None
 
     def _give_up(self, wait: QueueWait) -> None:
         del self.waits[wait.intake.name]
         self.leaving.add(wait)
-        self.happened(wait, Trigger.END)
+        if wait.state in (State.WAITING, State.LEAVING):
+            if wait.state is State.WAITING:
+                wait.withdraw()
+            self.now(wait, State.PARTING)
+        else:
+            self.now(wait, State.GONE)
 
     def collect_no_more(self) -> None:
         """Each ack is sent by itself from now on."""
         for wait in (*list(self.waits.values()), *list(self.leaving)):
-            wait.collects_no_more()
+            wait.along.end()
 
     def forget(self) -> None:
         """Nothing is received any more."""
@@ -94,28 +96,38 @@ class FetchedQueues:
 
     def review(self) -> None:
         """Finds out how many values are wanted of the queues that may have changed."""
+        if self._is_alone and self.stocked:
+            # The look that follows finds out.
+            self.freed.clear()
+            self._dirty.clear()
+            return
         if self.freed:
             # A slot of any queue may be for the only one.
             self._dirty.update(dict.fromkeys(self.waits) if self._is_alone else self._unmet)
             while self.freed:
-                self._dirty[self.freed.popleft()] = None
+                self._dirty[self.freed.popitem()[0]] = None
         dirty, self._dirty = self._dirty, {}
         for name in dirty:
             self._unmet.pop(name, None)
             wait = self.waits.get(name)
-            if wait is None or (self._is_alone and wait.table.state is State.STOCKED):
-                # The look that follows finds out.
+            if wait is None:
                 continue
             wanted = self.wanted(wait)
-            if wait.table.state is State.WAITING:
+            if wait.state is State.WAITING:
                 # Where slots are limited over all queues, one value more is turned round sooner than all waiters are.
                 is_less = wanted < wait.limit and not self._is_limited
                 if is_less or wait.waits_elsewhere:
-                    self.happened(wait, Trigger.FEWER)
-            elif wanted > 0:
-                self.happened(wait, Trigger.WANTED, wanted)
-            elif self._is_limited:
-                self._unmet[name] = None
+                    # Another waiter enters when this one has its answer.
+                    wait.withdraw()
+                    self.now(wait, State.LEAVING)
+            elif wanted <= 0:
+                if self._is_limited:
+                    self._unmet[name] = None
+            elif wait.state is State.RESTING:
+                self.now(wait, State.WAITING)
+                wait.enter(1 if self._is_limited else wanted, self._put)
+                if wait.receiver is not None:
+                    self.receivers.add(wait.receiver)
 
     def wanted(self, wait: QueueWait) -> int:
         """How many values of a queue are wanted."""
@@ -124,7 +136,7 @@ class FetchedQueues:
     @property
     def takes_all(self) -> bool:
         """Whether a waiter is in line at the only queue. A slot that is free is no news to it then."""
-        return self._is_alone and any(wait.table.state is State.WAITING for wait in self.waits.values())
+        return self._is_alone and any(wait.state is State.WAITING for wait in self.waits.values())
 
     async def ready(self, names: Sequence[str]) -> Sequence[str]:
         """Those of these queues whose lists are not empty."""
@@ -142,31 +154,24 @@ class FetchedQueues:
 
     # -- what happens to a queue -------------------------------------------------------------------------------------
 
-    def happened(self, wait: QueueWait, trigger: Trigger, wanted: int = 0) -> None:
-        """Carries out what the table of the queue decides."""
-        for do in wait.table.happened(trigger):
-            if do is Do.ENTER:
-                wait.enter(1 if self._is_limited else wanted, self._put)
-                if wait.receiver is not None:
-                    self.receivers.add(wait.receiver)
-            elif do is Do.WITHDRAW:
-                wait.withdraw()
-            elif do is Do.PAUSE:
-                seconds = wait.pause(partial(self._put, wait))
-                self._pausing[wait] = self._clock.monotonic() + seconds
-            elif do is Do.FORGET:
-                self._pausing.pop(wait, None)
-                self.leaving.discard(wait)
-                wait.forget()
+    def now(self, wait: QueueWait, state: State) -> None:
+        """Notes the state of a queue. One that is to be left is gone when its waiter has been answered."""
+        if wait.state is State.PARTING:
+            state = State.GONE
+        wait.state = state
         name = wait.intake.name
-        if wait.table.state is State.STOCKED:
+        if state is State.STOCKED:
             self.stocked[name] = wait
-        else:
-            wait.collects_no_more()
-            if self.stocked.get(name) is wait:
-                del self.stocked[name]
-        if wait.table.state is State.RESTING:
+            return
+        wait.along.end()
+        if self.stocked.get(name) is wait:
+            del self.stocked[name]
+        if state is State.RESTING:
             self._dirty[name] = None
+        elif state is State.GONE:
+            self._pausing.pop(wait, None)
+            self.leaving.discard(wait)
+            wait.forget()
 
     def broke(self, wait: QueueWait, error: BaseException) -> None:
         """A defect. Values that were handed over already come again at the deadlines of their leases."""
@@ -176,7 +181,9 @@ class FetchedQueues:
     def failed(self, wait: QueueWait, error: BaseException, *, is_told: bool = True) -> None:
         """Receiving from a queue has failed. It pauses."""
         wait.failed(error, is_told=is_told)
-        self.happened(wait, Trigger.FAILED)
+        self.now(wait, State.PAUSING)
+        if wait.state is State.PAUSING:
+            self._pausing[wait] = self._clock.monotonic() + wait.pause(partial(self._put, wait))
 
     # -- pauses ------------------------------------------------------------------------------------------------------
 
@@ -185,7 +192,7 @@ class FetchedQueues:
         for wait in waits:
             if self._pausing.pop(wait, None) is not None:
                 wait.tries_again()
-                self.happened(wait, Trigger.OVER)
+                self.now(wait, State.RESTING)
 
     def end_pauses(self) -> None:
         """Goes on with the queues whose pauses are over by now."""

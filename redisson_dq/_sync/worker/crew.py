@@ -131,10 +131,15 @@ class Crew:
     def _employ(self, by_queue: dict[str, list[Handler]]) -> None:
         for name, chosen in by_queue.items():
             if name not in self._intakes:
-                is_passed = self._assigner.is_passed
-                look_again = self._settler.look_again
-                opened = Intake(self._client.runtime, name, self._settings(name), is_passed, look_again, self._owner)
-                self._intakes[name] = opened
+                opened = self._intakes[name] = Intake(
+                    self._client.runtime,
+                    name,
+                    self._settings(name),
+                    self._assigner.is_passed,
+                    self._assigner.reports.duplicate,
+                    self._settler.look_again,
+                    self._owner,
+                )
                 if not self._settings(name).transfer:
                     self._arrivals[name] = [Arrivals(side.keys) for side in opened.leaser.sides]
             self._intakes[name].employ(chosen)

@@ -4,7 +4,6 @@
 """Receives values for a worker, in one thread or task: as many as it has free slots, and no more.
 
 A fetcher has one queue, or many. It goes in rounds: it looks which values are wanted, takes what is ready, and waits.
-:mod:`redisson_dq.working.queue_wait_table` decides for each queue when a wait begins and ends.
 
 * With one queue, one call ends leases and takes the next values, while more are ready (:class:`AcksAlong`).
 * With many queues, a waiter is in line at each one that values are wanted of. So the number of queues costs neither
@@ -19,16 +18,16 @@ import enum
 import itertools
 import logging
 from collections.abc import Iterable, Sequence
-from typing import Union
+from typing import Any, Union
 
 from redisson_dq._concurrency import Failure, Inbox, give_way
 from redisson_dq._concurrency.handler_pools import HandlerPool, PoolWork
+from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq._sync.worker.acks_along import AcksAlong
 from redisson_dq._sync.worker.assigning import Assigner
-from redisson_dq._sync.worker.handing_over import Came, HandOver, page
-from redisson_dq._sync.worker.intake import Intake
-from redisson_dq._sync.worker.queue_wait import QueueWait, WaitAnswer
+from redisson_dq._sync.worker.intake import Came, Intake, page
+from redisson_dq._sync.worker.queue_wait import QueueWait, State, WaitAnswer
 from redisson_dq._sync.worker.queues import FetchedQueues
 from redisson_dq._sync.worker.settling import Settler
 from redisson_dq._sync.worker.starting import Turns
@@ -36,7 +35,6 @@ from redisson_dq.errors import ClosedError, RedissonDQError
 from redisson_dq.waits.line import Lifeline
 from redisson_dq.wire.leases import Leased
 from redisson_dq.working.order import Order
-from redisson_dq.working.queue_wait_table import Trigger
 
 __all__ = ["Fetcher"]
 
@@ -83,12 +81,13 @@ class Fetcher:
         self._is_alone = is_alone
         # Whether several queues share the slots.
         self._is_limited = assigner.is_limited and not is_alone
-        self._hand_over = HandOver(runtime, assigner)
+        # Deliveries that were handed over, and are not renewed yet.
+        self._handed_over: list[Delivery[Any]] = []
         self._bell: Inbox[_Event] = Inbox(self._clock)
         # Whether it waits for its bell. Whoever frees a slot rings then.
         self._sleeps = False
         self._queues = FetchedQueues(
-            runtime, assigner, self._bell.put, self._along_of if is_alone else None, is_limited=self._is_limited
+            runtime, assigner, self._bell.put, self._along_of, is_alone=is_alone, is_limited=self._is_limited
         )
         # The queues that it was last given to receive from.
         self._intakes: Sequence[Intake] = ()
@@ -109,7 +108,7 @@ class Fetcher:
     def _begun(self, waits: bool) -> None:
         if waits:
             # The next turn waits for a thread until a handler has returned. Leases and acks do not.
-            self._hand_over.renew()
+            self._renew()
             self._queues.collect_no_more()
 
     def set_intakes(self, intakes: Iterable[Intake]) -> None:
@@ -125,8 +124,9 @@ class Fetcher:
 
     def freed(self, queue: str) -> None:
         """Values of a queue are wanted again."""
-        self._queues.freed.append(queue)
-        self._wake()
+        self._queues.freed[queue] = None
+        if self._sleeps:
+            self._bell.put(_FetchTrigger.WANTED)
 
     def _along_of(self, intake: Intake) -> AcksAlong:
         return AcksAlong(self._runtime, self._settler, intake, self._wake)
@@ -134,6 +134,16 @@ class Fetcher:
     def _wake(self) -> None:
         if self._sleeps:
             self._bell.put(_FetchTrigger.WANTED)
+
+    def _renew(self) -> None:
+        """Begins to renew the leases of values that are not done yet. Handlers begin before that."""
+        leased, self._handed_over = [each for each in self._handed_over if not lease_of(each).is_ending], []
+        if leased:
+            try:
+                self._runtime.renewal.add(leased, self._assigner.lose)
+            except Exception:
+                # A defect. It ends no receiving.
+                logger.exception("worker: the leases of %d values are not renewed", len(leased))
 
     def end(self) -> None:
         """Receives nothing any more."""
@@ -155,7 +165,7 @@ class Fetcher:
         handlings: list[PoolWork] = []
         try:
             while not handlings and not self._is_over:
-                self._hand_over.renew()
+                self._renew()
                 try:
                     self._round(handlings)
                 except Failure:
@@ -173,7 +183,7 @@ class Fetcher:
                 self._begun(self._turns.next(handlings[1:]))
             else:
                 self._ends = True
-                self._hand_over.renew()
+                self._renew()
                 self._queues.collect_no_more()
                 self._queues.forget()
                 self._turns.end()
@@ -186,15 +196,18 @@ class Fetcher:
         return self._ends and not self._queues.waits and not self._queues.leaving
 
     def _round(self, handlings: list[PoolWork]) -> None:
-        if self._take_in(self._bell.poll(), handlings):
+        event = self._bell.poll()
+        if event is not None and self._take_in(event, handlings):
             return
+        self._queues.end_pauses()
         self._queues.review()
         if self._is_over or (self._queues.stocked and self._look(handlings)):
             return
         self._sleeps = not self._queues.takes_all
         try:
-            for wait in self._queues.stocked.values():
-                wait.passes_on()
+            if self._is_alone:
+                for wait in self._queues.stocked.values():
+                    wait.along.pass_on()
             event = self._bell.next(self._queues.patience)
         finally:
             self._sleeps = False
@@ -211,7 +224,6 @@ class Fetcher:
             else:
                 self._note(event)
             event = self._bell.poll()
-        self._queues.end_pauses()
         return bool(answers) and self._answered(answers, handlings)
 
     def _note(self, change: _FetchTrigger) -> None:
@@ -236,23 +248,28 @@ class Fetcher:
         for answer, some in came:
             wait = answer.wait
             wait.lifeline.keep()
-            self._order.took(wait.intake.name, sum(len(each.deliveries) for each in some))
+            self._order.took(wait.intake.name, sum(len(deliveries) for deliveries, _ in some))
             self._accept(wait, some, handlings, more=answer.more)
         return bool(came)
 
     def _accept(self, wait: QueueWait, came: Sequence[Came], handlings: list[PoolWork], *, more: bool) -> None:
         """Hands over the values of one queue. A defect there holds up no other queue.
 
-        The leases of the others' values run already, and may end in a pause.
+        The leases of the others' values run already, and may end in a pause. Values that could not be handed over come
+        again at their deadlines.
         """
         # Without acks that go along, a waiter takes what is ready as well as a look does.
-        more = more and (self._is_limited or wait.collects())
+        more = more and (self._is_limited or (self._is_alone and wait.along.begin()))
         try:
-            self._hand_over.accept(came, handlings.append)
+            for deliveries, error in came:
+                if error is not None:
+                    self._assigner.reports.unreadable(wait.intake, error)
+                self._assigner.accept(wait.intake, deliveries, handlings.append)
+                self._handed_over += deliveries
         except Failure as error:
             self._queues.broke(wait, error)
         else:
-            self._queues.happened(wait, Trigger.MORE if more else Trigger.TOOK)
+            self._queues.now(wait, State.STOCKED if more else State.RESTING)
 
     def _opened(self, answer: WaitAnswer, *, has_slot: bool) -> list[Came]:
         """The deliveries of an answer. None, where it has no values for the worker."""
@@ -262,21 +279,25 @@ class Fetcher:
                 wait.lifeline.keep()
                 raise value
             is_wanted = not self._is_limited or (has_slot and self._assigner.wanted(wait.intake) > 0)
-            if wait.table.ends or not is_wanted:
+            if wait.state is State.PARTING or not is_wanted:
                 # The values go back. A look finds them when a slot is free.
                 wait.lifeline.let_go()
-                self._queues.happened(wait, Trigger.UNWANTED)
+                self._queues.now(wait, State.STOCKED)
                 return []
-            opened = self._hand_over.received(wait.intake, value, wait.limit, wait.lifeline)
+            try:
+                opened = wait.intake.opened(wait.intake.leased(value, wait.limit))
+            except BaseException:
+                wait.lifeline.let_go()
+                raise
             wait.is_well_now()
             if not opened:
                 wait.lifeline.keep()
-                self._queues.happened(wait, Trigger.MISSED)
+                self._queues.now(wait, State.RESTING)
             return opened
         except ClosedError as error:
             # It was withdrawn, or somebody has closed the client.
             if wait.lifeline.is_withdrawn:
-                self._queues.happened(wait, Trigger.MISSED)
+                self._queues.now(wait, State.RESTING)
             else:
                 self._queues.failed(wait, error, is_told=False)
         except RedissonDQError as error:
@@ -293,7 +314,8 @@ class Fetcher:
         stocked, idle = self._queues.stocked, list[str]()
         if self._is_alone:
             (wait,) = stocked.values()
-            return self._queues.wanted(wait) > 0 and self._look_at(wait, idle, handlings)
+            count = self._queues.wanted(wait)
+            return count > 0 and self._look_at(wait, count, idle, handlings)
         # Most looks find values at one of the first, so it is not asked for all how many they may give.
         wanted = (
             name
@@ -305,19 +327,23 @@ class Fetcher:
             size *= _TIMES
             ready = self._queues.ready(some)
             for name in some:
-                if name in ready and self._look_at(stocked[name], idle, handlings):
-                    return True
+                wait = stocked[name]
                 if name not in ready:
-                    self._queues.happened(stocked[name], Trigger.MISSED)
+                    self._queues.now(wait, State.RESTING)
+                elif self._look_at(wait, self._queues.wanted(wait), idle, handlings):
+                    return True
                 idle.append(name)
         return False
 
-    def _look_at(self, wait: QueueWait, idle: Sequence[str], handlings: list[PoolWork]) -> bool:
+    def _look_at(self, wait: QueueWait, wanted: int, idle: Sequence[str], handlings: list[PoolWork]) -> bool:
         """Takes ready values of one queue. Returns whether there were any."""
         lifelines: list[Lifeline] = []
         try:
-            found = self._leased_along(wait) if self._is_alone else self._leased_now(wait, lifelines)
-            came = self._hand_over.opened(wait.intake, found)
+            if not self._is_alone:
+                found = self._leased_now(wait.intake, wanted, lifelines)
+            else:
+                found = wait.along.receive(wanted) if wait.along.is_possible else []
+            came = wait.intake.opened(found)
         except Failure as error:
             for lifeline in lifelines:
                 lifeline.let_go()
@@ -330,7 +356,7 @@ class Fetcher:
             # Where the call has failed, no values came with it either.
             wait.is_well_now()
         if not found:
-            self._queues.happened(wait, Trigger.MISSED)
+            self._queues.now(wait, State.RESTING)
             return False
         for lifeline in lifelines:
             lifeline.keep()
@@ -339,21 +365,14 @@ class Fetcher:
         self._accept(wait, came, handlings, more=bool(found[-1].left))
         return True
 
-    def _leased_along(self, wait: QueueWait) -> list[Leased]:
-        """Leases ready values of the only queue, and sends acks in the same call."""
-        if wait.along is None or not wait.along.is_possible:
-            return []
-        return wait.along.receive(self._queues.wanted(wait))
-
-    def _leased_now(self, wait: QueueWait, lifelines: list[Lifeline]) -> list[Leased]:
+    def _leased_now(self, intake: Intake, wanted: int, lifelines: list[Lifeline]) -> list[Leased]:
         """Leases ready values of one of many queues."""
-        intake, wanted = wait.intake, self._queues.wanted(wait)
         found: list[Leased] = []
-        for side, source in intake.reception.sources.values():
+        for key, (_, source) in intake.reception.sources.items():
             left = wanted - len(found)
             if left > 0 and source.sees_first:
                 seen = self._runtime.connections.run(source.peek(page(left, sorts=intake.reception.sorts)))
-                found += self._hand_over.admitted(intake, side, source, seen, left)
+                found += intake.admitted(key, seen, left)
             elif left > 0:
                 lifelines.append(Lifeline())
                 found += intake.leaser.lease(source, left, 0.0, lifelines[-1])

@@ -35,8 +35,8 @@ from redisson_dq.working.handlers import Handler, is_async
 from redisson_dq.working.handling_table import Do, HandlingAction, HandlingTable, Trigger
 from redisson_dq.working.hooks import Hooks
 from redisson_dq.working.outcomes import Outcomes, done_first, outcome_of
-from redisson_dq.working.post import Post
 from redisson_dq.working.retries import Again, GiveUp, Reject, Verdict, verdict
+from redisson_dq.working.roster import Post
 
 __all__ = ["Handling", "HandlingEnds", "Setting"]
 

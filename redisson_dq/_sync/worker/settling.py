@@ -18,7 +18,6 @@ import attrs
 from redisson_dq._concurrency import BackgroundTask, Inbox
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
-from redisson_dq._sync.worker.calling_up import call_up_more
 from redisson_dq.calls.endings import Ack, Ending, Nack
 from redisson_dq.calls.lease import Lease
 from redisson_dq.calls.settling import Settling
@@ -31,7 +30,7 @@ from redisson_dq.wire.request import Request
 from redisson_dq.working.hooks import Hooks
 from redisson_dq.working.slot_looks import NextLooks
 
-__all__ = ["LAST_ANSWER", "Settlement", "Settler", "doubt"]
+__all__ = ["LAST_ANSWER", "Settlement", "Settler", "call_up_more", "doubt"]
 
 logger = logging.getLogger("redisson_dq")
 
@@ -352,3 +351,18 @@ class Settler:
 def _as_sent(how: Ending, batch: list[Settlement]) -> list[Settlement]:
     """One call puts values that go to the head back in their order. They were put last one first."""
     return batch[::-1] if isinstance(how, Nack) and how.is_to_head else batch
+
+
+def call_up_more(connections: Connections, source: LeaseSource) -> None:
+    """Checks the values that a call has just called up.
+
+    Programs that take without a lease, such as Redisson's ``take()``, may have been faster than the receives. Then the
+    next values are called up, until one stays or none waits. Raises nothing of this library: a wait that begins later
+    calls up as well.
+    """
+    try:
+        count = 1
+        while count and (request := source.call_up()) is not None:
+            count = connections.run(request)
+    except RedissonDQError as error:
+        logger.debug("list %r: no further value is called up: %s", source.key, error)

@@ -20,7 +20,7 @@ from redisson_dq.errors import ArgumentError
 from redisson_dq.java import java_class
 from redisson_dq.worker import DeadLettered, Happening, Received, Recovered, Retry, Succeeded, fixed
 from redisson_dq.working.handlers import is_async
-from redisson_dq.working.post import Post
+from redisson_dq.working.roster import Post
 from tests.conftest import PATIENCE, eventually
 from tests.flavours import Flavour
 from tests.integration.whereabouts import whereabouts

@@ -172,23 +172,23 @@ def test_a_stop_gives_back_a_batch_whose_queue_was_taken_off_while_its_values_ca
 ) -> None:
     worker, closed = flavour.worker_of(url, codec=StringCodec(), concurrency=2), threading.Event()
     assigner = import_module("redisson_dq._sync.worker.assigning").Assigner
-    hand_over = import_module("redisson_dq._sync.worker.handing_over").HandOver
-    opened, close_queue = hand_over.opened, assigner.close_queue
+    intake = import_module("redisson_dq._sync.worker.intake").Intake
+    opened, close_queue = intake.opened, assigner.close_queue
 
     def handle(values: list[str]) -> None:
         raise AssertionError("the batch is never full")
 
-    def opened_late(self: Any, intake: Any, leased: Any) -> Any:
+    def opened_late(self: Any, leased: Any) -> Any:
         if leased:
             worker.remove_handler(handle)
             assert closed.wait(PATIENCE)
-        return opened(self, intake, leased)
+        return opened(self, leased)
 
     def close_and_tell(self: Any, intake: Any) -> None:
         close_queue(self, intake)
         closed.set()
 
-    monkeypatch.setattr(hand_over, "opened", opened_late)
+    monkeypatch.setattr(intake, "opened", opened_late)
     monkeypatch.setattr(assigner, "close_queue", close_and_tell)
     log = Log(worker)
     worker.batch_handler("batches", 8, within=600)(handle)
@@ -350,14 +350,14 @@ def test_values_that_cannot_be_opened_hold_up_no_other_queue(
     """Their queue is the first one that is looked at."""
     fails = {"on": True}
     for module in ("_sync", "_async"):
-        hand_over = import_module(f"redisson_dq.{module}.worker.handing_over").HandOver
+        intake = import_module(f"redisson_dq.{module}.worker.intake").Intake
 
-        def opened(self: Any, intake: Any, *rest: Any, opened: Any = hand_over.opened) -> Any:
-            if fails["on"] and intake.name == "first":
+        def opened(self: Any, leased: Any, opened: Any = intake.opened) -> Any:
+            if fails["on"] and self.name == "first":
                 raise RuntimeError("a defect")
-            return opened(self, intake, *rest)
+            return opened(self, leased)
 
-        monkeypatch.setattr(hand_over, "opened", opened)
+        monkeypatch.setattr(intake, "opened", opened)
     worker, ledger = flavour.worker_of(url, codec=StringCodec(), concurrency=1, order=["first", "second"]), Ledger()
     for name in ("first", "second"):
         admin.rpush(name, "a")

@@ -159,24 +159,6 @@ def test_a_coroutine_that_blocks_its_loop(flavour: Flavour, client: Any, queue: 
         eventually(lambda: not stalls(worker))
 
 
-def test_a_timeout_is_the_longest_that_a_handler_may_take() -> None:
-    from redisson_dq.working.usual import UsualTime
-
-    progress = UsualTime()
-    assert progress.patience(None, 300) == 300
-    assert progress.patience(900, 300) == 900
-    # By its usual time from the first end on: soon, where it is fast.
-    progress.ended(1.0, 0.05)
-    assert progress.patience(None, 300) == 30
-    assert progress.patience(10, 300) == 10
-    # A handler that is slow by design.
-    progress.ended(1000.0, 600.0)
-    assert progress.patience(None, 300) == 1800
-    for _ in range(50):
-        progress.ended(2000.0, 1.0)
-    assert progress.patience(None, 300) < 30 + 3 * 600 * 0.9**50
-
-
 def test_what_stalled_after_may_be(flavour: Flavour, client: Any) -> None:
     from redisson_dq.errors import ArgumentError
 

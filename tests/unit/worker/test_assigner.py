@@ -80,7 +80,8 @@ class Place:
 
     def intake_of(self, name: str) -> Intake:
         settings = WorkerOptions(transfer=False).of_queues()
-        made = Intake(self.client.runtime, name, settings, self.assigner.is_passed, lambda source, ms: None, b"")
+        asked = self.assigner.is_passed, self.assigner.reports.duplicate, lambda source, ms: None
+        made = Intake(self.client.runtime, name, settings, *asked, b"")
         made.fetcher = self
         return made
 

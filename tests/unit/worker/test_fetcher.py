@@ -12,7 +12,7 @@ import pytest
 
 from redisson_dq._concurrency.handler_pools import HandlerPool
 from redisson_dq._sync.worker.fetching import Fetcher
-from redisson_dq._sync.worker.handing_over import page
+from redisson_dq._sync.worker.intake import page
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedisReplyError
 from redisson_dq.scheduling.clock import SYSTEM, Clock
 from redisson_dq.scheduling.tries import Tries
@@ -120,7 +120,8 @@ def opened(name: str) -> Any:
     return Opened(
         name=name,
         reception=Opened(sources={name: (None, None)}, waitable=None, sees_first=False, sorts=False, acks_along=True),
-        leaser=SimpleNamespace(deliveries=lambda *_: ([], None)),
+        leased=lambda values, wanted: values,
+        opened=lambda leased: [([], None)] if leased else [],
         note_limits=lambda: None,
     )
 
@@ -192,7 +193,7 @@ def test_values_that_cannot_be_leased_are_let_go(peers: Peers, fetcher: Fetcher)
     orders = intake(fetcher)
     fetcher.start()
     peers.waits.get(timeout=PATIENCE)
-    orders.admission_of = lambda seen, side: 1 / 0
+    orders.leased = lambda values, wanted: 1 / 0
     peers.answer.fill([SimpleNamespace(key="orders", data=b"a")])
     assert peers.left.get(timeout=PATIENCE)
     assert peers.waits.get(timeout=PATIENCE) == 1
@@ -266,7 +267,7 @@ def test_one_of_many_queues_lets_go_of_values_that_cannot_be_leased(peers: Peers
         lifeline.waiter = SimpleNamespace(leave=lambda: left.put("orders"), answer=answer)
         entered.put((lifeline, answer))
 
-    def refuse(seen: Any, side: Any) -> None:
+    def refuse(values: Any, wanted: int) -> None:
         raise RedisReplyError("no")
 
     receiver = Opened(enter=enter, withdraw=lambda lifeline: None)
@@ -275,7 +276,7 @@ def test_one_of_many_queues_lets_go_of_values_that_cannot_be_leased(peers: Peers
     runtime: Any = SimpleNamespace(clock=HandClock(), connections=connections, receivers=receivers, renewal=None)
     assigner: Any = SimpleNamespace(is_limited=False, free=None, wanted=lambda intake: 1)
     orders = opened("orders")
-    orders.admission_of = refuse
+    orders.leased = refuse
     fetcher = Fetcher(runtime, assigner, Order(), pool, peers, is_alone=False)  # type: ignore[arg-type]
     fetcher.set_intakes([orders])
     fetcher.start()

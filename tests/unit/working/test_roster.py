@@ -14,13 +14,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from redisson_dq.working import post_table
 from redisson_dq.working.handlers import Handler, declared
-from redisson_dq.working.post import Post, PostAction
-from redisson_dq.working.post_table import Do, State, Trigger
-from redisson_dq.working.roster import Roster
+from redisson_dq.working.roster import Post, Roster
 from tests.conftest import as_many
-from tests.unit.working.walking import Move, closure, unnoticed
+from tests.unit.working.walking import Move, closure
 
 WITHIN = 2.0
 # The patience with a full handler, and the time after which parked values are too late.
@@ -64,7 +61,7 @@ class Surroundings:
 
         posts = [
             (
-                post.state,
+                post.is_passed,
                 post.running,
                 len(post.gathered),
                 ahead(post.moment),
@@ -113,58 +110,66 @@ class Surroundings:
         kind = move[0]
         place: int = move[1] if len(move) > 1 and isinstance(move[1], int) else 0
         post = self.posts[place] if kind != "end" else self.handlings[place]
-        before = post.state
-        full = {each: (each.state, each.full_since) for each in self.posts if each.state in (State.FULL, State.PASSED)}
-        wanted = self.wanted()
-        slots = self.slots()
-        actions = self.made(kind, post, place)
-        for action in actions:
-            self.carry_out(action)
-        self.expect(kind, post, before, wanted, slots, actions)
-        for busy, (state, since) in full.items():
-            if busy.state in (State.FULL, State.PASSED):
-                assert since in (None, busy.full_since), "the time for which it has been full goes on"
-                is_alone = kind.startswith("employ") and busy.is_alone
-                assert busy.state is state or is_alone or kind in ("until", "flood", "value", "failed", "unadmitted")
-        self.check()
-
-    def made(self, kind: str, post: Post, place: int) -> tuple[PostAction, ...]:
+        full = {each: (each.is_passed, each.full_since) for each in self.posts if not each.has_room}
+        wanted, slots, was_passed = self.wanted(), self.slots(), post.is_passed
         if kind.startswith("employ"):
             self.employed, self.closed = True, False
-            chosen = self.handlers[:1] if kind == "employ first" else self.handlers
-            return tuple(self.roster.employ("orders", chosen, self.now))
-        if kind == "close":
+            self.roster.employ("orders", self.handlers[:1] if kind == "employ first" else self.handlers, self.now)
+        elif kind == "close":
             self.closed = True
-            return tuple(self.roster.close("orders", self.roster.handlers("orders"), self.now))
-        if kind == "until":
+            self.pass_on(self.roster.close("orders", self.roster.handlers("orders"), self.now))
+            assert not any(each.gathered for each in self.posts), "a batch of a closed queue goes back"
+        elif kind == "until":
             self.now = max(self.now, min(self.roster.moments()))
-            return tuple(self.roster.due(self.now))
-        if kind == "end":
+            due = self.roster.due(self.now)
+            assert due, "a moment that comes leads to something"
+            for each in due:
+                values = each.due(self.now)
+                assert bool(values) is not each.is_passed, "a batch begins, or others go on"
+                self.begin(each, values)
+        elif kind == "end":
             del self.handlings[place]
-            return post.freed(self.now)
-        if kind == "flood":
+            post.freed(self.now)
+        elif kind == "flood":
             # Many values of a handler that is passed.
-            pause, actions = post.parked(1200, self.now)
-            assert pause > FARTHEST
+            assert post.parked(1200, self.now) > FARTHEST
             assert not post.is_passed, "others are held up when parked values come late"
-            return actions
-        self.came += 1
-        return post.came(self.came, self.now, fails=kind == "failed", is_admitted=kind != "unadmitted")
+        else:
+            self.came += 1
+            self.value(kind, post, wanted if not was_passed else 0, slots)
+        for busy, (was_passed, since) in full.items():
+            if not busy.has_room:
+                assert since in (None, busy.full_since), "the time for which it has been full goes on"
+                is_alone = kind.startswith("employ") and busy.is_alone
+                is_free_to = is_alone or kind not in ("end", "close", "employ", "employ first")
+                assert busy.is_passed is was_passed or is_free_to
+        self.check()
 
-    def carry_out(self, action: PostAction) -> None:
-        if action.do is Do.BEGIN:
-            assert action.values, "a handling without a value"
-            self.handlings.append(action.post)
-        if action.do in (Do.BEGIN, Do.RETURN):
-            for value in action.values:
-                self.passed_on[value] += 1
-        elif action.do is Do.TURN_AWAY:
-            self.passed_on[self.came] += 1
-            was_passed = action.post.is_passed
-            pause, actions = action.post.parked(1, self.now)
+    def value(self, kind: str, post: Post, wanted: int, slots: int) -> None:
+        was_passed = post.is_passed
+        begun = None if kind == "unadmitted" else post.came(self.came, self.now, fails=kind == "failed")
+        if begun is None:
+            is_asked_for = kind == "value" and wanted > 0 and post.handler in self.roster.handlers("orders")
+            assert not is_asked_for, "a value that is wanted is turned away"
+            self.pass_on([self.came])
+            pause = post.parked(1, self.now)
             assert (pause > 0) is was_passed
-            assert [each.do for each in actions] == ([Do.ARM] if pause > FARTHEST else [])
-            assert action.post.is_passed is (was_passed and pause <= FARTHEST)
+            assert post.is_passed is (was_passed and pause <= FARTHEST)
+            return
+        if kind == "failed":
+            assert begun == [self.came]
+        else:
+            assert len(begun) in (0, post.handler.batch or 1)
+        self.begin(post, begun)
+        if kind == "value" and wanted > 0 and self.total is not None and post.handler in self.roster.handlers("orders"):
+            assert self.slots() <= max(slots, self.total), "more go on than the worker may begin"
+
+    def begin(self, post: Post, values: list[int]) -> None:
+        self.handlings += [post] if values else []
+        self.pass_on(values)
+
+    def pass_on(self, values: list[int]) -> None:
+        self.passed_on.update(values)
 
     # -- what has to be true -----------------------------------------------------------------------------------------
 
@@ -174,41 +179,6 @@ class Surroundings:
     def slots(self) -> int:
         return len(self.handlings) + sum(bool(post.gathered) for post in self.posts)
 
-    def expect(
-        self, kind: str, post: Post, before: State, wanted: int, slots: int, actions: tuple[PostAction, ...]
-    ) -> None:
-        did = [action.do for action in actions]
-        if kind == "value":
-            is_asked_for = wanted > 0 and before is not State.PASSED and post.handler in self.roster.handlers("orders")
-            assert not (is_asked_for and Do.TURN_AWAY in did), "a value that is wanted is turned away"
-            if is_asked_for and self.total is not None:
-                assert self.slots() <= max(slots, self.total), "more go on than the worker may begin"
-            if Do.BEGIN in did:
-                assert len(next(a.values for a in actions if a.do is Do.BEGIN)) == (post.handler.batch or 1)
-        if kind == "unadmitted":
-            assert did == [Do.TURN_AWAY]
-        if kind == "failed" and Do.BEGIN in did:
-            assert [a.values for a in actions if a.do is Do.BEGIN] == [[self.came]]
-        if kind == "end":
-            assert Do.FETCH in did, "a free slot is told of"
-        if kind == "until":
-            for each in actions:
-                if each.do is Do.FETCH:
-                    assert each.post.is_passed, "others go on when a handler has been full for a while"
-                if each.do is Do.BEGIN:
-                    assert Do.RECOUNT in did, "who receives learns that the batch lacks nothing any more"
-            assert did, "a moment that comes leads to something"
-        if kind.startswith("employ"):
-            assert set(did) <= {Do.ARM}
-        if kind == "close":
-            assert set(did) <= {Do.RETURN, Do.ARM}
-            assert not any(each.gathered for each in self.posts), "a batch of a closed queue goes back"
-        # Whoever waits for a time is woken at that time.
-        armed = {action.post: action.moment for action in actions if action.do is Do.ARM}
-        for waiting, moment in armed.items():
-            assert waiting.moment == moment
-            assert waiting.state in (State.GATHERING, State.FULL)
-
     def check(self) -> None:
         gathered = [value for post in self.posts for value in post.gathered]
         assert all(count == 1 for count in self.passed_on.values()), "a value was passed on twice"
@@ -216,14 +186,12 @@ class Surroundings:
         assert sorted(found) == list(range(1, self.came + 1)), "each value is begun, kept, or turned away"
         for post in self.posts:
             assert post.running == self.handlings.count(post)
-            assert bool(post.gathered) is (post.state is State.GATHERING)
             assert len(post.gathered) < (post.handler.batch or 1), "a full batch begins"
-            is_full = post.running >= post.handler.concurrency and not post.gathered
-            assert is_full is (post.state in (State.FULL, State.PASSED))
-            if post.state is State.GATHERING:
+            assert not (post.has_room and post.is_passed)
+            if post.gathered:
                 assert post.moment is not None, "a batch begins at a time"
                 assert post.moment <= self.now + WITHIN
-            elif post.state is State.FULL and not post.is_alone:
+            elif not post.has_room and not post.is_passed and not post.is_alone:
                 assert post.moment is not None, "a full handler is passed at a time"
                 assert post.moment >= self.now or post.moment >= post.last_parked - FARTHEST
             else:
@@ -232,7 +200,7 @@ class Surroundings:
             assert self.roster.free == self.total - self.slots(), "each handling and each batch is counted once"
         employed = self.roster.handlers("orders")
         assert len(employed) != 1 or not self.roster.post(employed[0]).is_passed, "nobody passes one that is alone"
-        if any(post.state is State.FULL and post.handler in employed for post in self.posts):
+        if any(not (each.has_room or each.is_passed) and each.handler in employed for each in self.posts):
             assert self.wanted() == 0, "a full handler holds up the others"
         if self.total is not None and self.slots() >= self.total:
             # Who gathers has its slot already.
@@ -268,12 +236,6 @@ def test_longer_sequences(name: str) -> None:
     assert closure(STARTS[name](), 12) > 20
 
 
-@pytest.mark.nightly
-def test_a_row_that_is_broken_is_noticed() -> None:
-    starts = [STARTS[name]() for name in ("one in batches", "two", "two, one in batches of one", "two, one in batches")]
-    assert unnoticed(post_table, starts, 6) == []
-
-
 class AnyWorker(RuleBasedStateMachine):
     """More handlers, larger batches and more values, by chance."""
 
@@ -296,10 +258,6 @@ TestAnyWorker.settings = settings(max_examples=as_many(8, 100), stateful_step_co
 # -- slots and batches -----------------------------------------------------------------------------------------------
 
 
-def done(actions: Iterable[PostAction]) -> list[Do]:
-    return [action.do for action in actions]
-
-
 def test_a_batch_is_filled_up_though_the_worker_has_no_other_slot() -> None:
     roster, batched = Roster(1), handler(1, 3)
     roster.employ("orders", [batched], 100.0)
@@ -311,11 +269,11 @@ def test_a_batch_is_filled_up_though_the_worker_has_no_other_slot() -> None:
 def test_a_batch_begins_at_its_time_with_what_there_is() -> None:
     roster, batched = Roster(), handler(1, 3)
     roster.employ("orders", [batched], 100.0)
-    (_, armed) = roster.post(batched).came("a", 100.0)
-    assert armed.moment == 100.0 + WITHIN
+    assert roster.post(batched).came("a", 100.0) == []
+    assert list(roster.moments()) == [100.0 + WITHIN]
     assert roster.due(101.9) == []
-    begin, recount = roster.due(102.0)
-    assert (begin.do, begin.values, recount.do) == (Do.BEGIN, ["a"], Do.RECOUNT)
+    (post,) = roster.due(102.0)
+    assert post.due(102.0) == ["a"]
     assert roster.wanted("orders") == 0
 
 
@@ -326,8 +284,9 @@ def test_a_handler_that_was_taken_off_ends_its_batch_and_is_forgotten() -> None:
     post.came("a", 100.0)
     roster.employ("orders", [other], 100.0)
     assert roster.post(batched) is post
-    assert done(roster.due(102.0)) == [Do.BEGIN, Do.RECOUNT, Do.ARM]
-    assert done(post.freed(103.0)) == [Do.FETCH]
+    assert roster.due(102.0) == [post]
+    assert post.due(102.0) == ["a"]
+    post.freed(103.0)
     roster.employ("orders", [other], 103.0)
     assert roster.post(batched) is not post
 
@@ -337,8 +296,7 @@ def test_a_queue_that_was_opened_anew_outlasts_the_end_of_its_first_life() -> No
     roster.employ("orders", [first], 100.0)
     roster.post(first).came("a", 100.0)
     roster.employ("orders", [second], 100.0)
-    (returned,) = roster.close("orders", [first], 100.0)
-    assert (returned.do, returned.values) == (Do.RETURN, ["a"])
+    assert roster.close("orders", [first], 100.0) == ["a"]
     assert roster.wanted("orders") == 1
 
 
@@ -348,12 +306,13 @@ def test_nobody_passes_a_handler_that_has_its_queue_alone_again(seconds: float) 
     roster.employ("orders", [busy, handler(1)], 100.0)
     post = roster.post(busy)
     post.came("a", 100.0)
-    roster.due(now)
-    assert roster.employ("orders", [busy], now) == []
-    assert roster.due(now + PATIENCE) == []
+    for due in roster.due(now):
+        due.due(now)
+    roster.employ("orders", [busy], now)
+    assert list(roster.moments()) == []
     # A value that arrives for it goes back to the head.
-    assert done(post.came("b", now)) == [Do.TURN_AWAY]
-    assert post.parked(1, now) == (0.0, ())
+    assert post.came("b", now) is None
+    assert post.parked(1, now) == 0
 
 
 # -- parking ---------------------------------------------------------------------------------------------------------
@@ -365,7 +324,8 @@ def passed(seconds: float) -> tuple[Post, float]:
     roster.employ("orders", [busy, handler(1)], 100.0)
     roster.post(busy).came("a", 100.0)
     assert not roster.post(busy).is_passed
-    assert done(roster.due(100.0 + PATIENCE)) == [Do.FETCH]
+    (due,) = roster.due(100.0 + PATIENCE)
+    assert due.due(100.0 + PATIENCE) == []
     assert roster.post(busy).is_passed
     return roster.post(busy), 100.0 + seconds
 
@@ -374,23 +334,23 @@ def test_a_handler_that_is_full_for_a_moment_holds_up_the_others() -> None:
     roster, busy = Roster(), handler(1)
     roster.employ("orders", [busy, handler(1)], 100.0)
     post = roster.post(busy)
-    assert done(post.came("a", 100.0)) == [Do.BEGIN, Do.ARM]
+    assert post.came("a", 100.0) == ["a"]
     assert roster.due(100.04) == []
     # A value that arrives for it meanwhile goes back to the head, and none passes it.
-    assert post.parked(3, 100.04) == (0.0, ())
+    assert post.parked(3, 100.04) == 0
     post.freed(100.04)
-    assert (post.state, post.moment) == (State.FREE, None)
+    assert (post.has_room, post.moment) == (True, None)
     # When it is full again, the others are held up as long as the first time.
     post.came("b", 100.06)
     assert roster.due(100.10) == []
-    assert done(roster.due(100.11)) == [Do.FETCH]
+    assert roster.due(100.11) == [post]
 
 
 def test_the_pause_grows_with_the_time_for_which_it_has_been_full() -> None:
     pauses = []
     for seconds in (0.1, 2.0, 60.0):
         post, now = passed(seconds)
-        pauses.append(post.parked(1, now)[0])
+        pauses.append(post.parked(1, now))
     assert [round(pause, 6) for pause in pauses] == [0.11, 0.51, 1.01]
 
 
@@ -398,7 +358,7 @@ def test_parked_values_come_again_in_their_order_and_at_most_100_a_second() -> N
     post, now = passed(60)
     comes = []
     for _ in range(100):
-        comes.append(now + post.parked(8, now)[0])
+        comes.append(now + post.parked(8, now))
         now += 0.001
     assert comes == sorted(comes)
     assert comes[-1] - comes[0] > 99 * 8 * 0.01 - 1
@@ -408,11 +368,11 @@ def test_others_stand_behind_a_thousand_parked_values_and_are_held_up_again() ->
     post, now = passed(60)
     post.parked(900, now)
     assert post.is_passed
-    assert done(post.parked(400, now)[1]) == [Do.ARM]
+    post.parked(400, now)
     assert not post.is_passed
     # Until the last one comes within ten seconds.
     assert post.moment == pytest.approx(now + 4.0)
-    post.happened(Trigger.DUE, now + 4.1)
+    post.due(now + 4.1)
     assert post.is_passed
     # A handler that was free meanwhile is no exception.
     post.parked(400, now + 4.1)
@@ -424,10 +384,25 @@ def test_others_stand_behind_a_thousand_parked_values_and_are_held_up_again() ->
 
 def test_ten_values_of_a_handler_that_never_ends_are_parked_once_a_second_each() -> None:
     post, now = passed(PATIENCE)
-    due = sorted(now + post.parked(1, now)[0] for _ in range(10))
+    due = sorted(now + post.parked(1, now) for _ in range(10))
     count = 10
     while due[0] < 1000:
         now = due.pop(0)
         count += 1
-        due = sorted([*due, now + post.parked(1, now)[0]])
+        due = sorted([*due, now + post.parked(1, now)])
     assert count <= 10 * (1000 - 100) + 100
+
+
+def test_a_timeout_is_the_longest_that_a_handler_may_take() -> None:
+    def patience(timeout: float | None, *seconds: float) -> float:
+        post = Roster().post(declared(lambda value: None, "orders", timeout=timeout))
+        for each in seconds:
+            post.freed(100.0, each)
+        return post.patience(300)
+
+    assert (patience(None), patience(900)) == (300, 900)
+    # By its usual time from the first end on: soon, where it is fast.
+    assert (patience(None, 0.05), patience(10, 0.05)) == (30, 10)
+    # A handler that is slow by design.
+    assert patience(None, 0.05, 600.0) == 1800
+    assert patience(None, 600.0, *[1.0] * 50) < 30 + 3 * 600 * 0.9**50
