@@ -1,10 +1,10 @@
 -- Takes out all waiting items. Leases stay, and so do the names of ready items and of dead letters.
 -- Answers to: RDelayedQueue.clear(), since 3.10
--- KEYS: timeout, envelopes, records, leases, deliveries, histories, history_ends, settings, events
+-- KEYS: timeout, envelopes, records, leases, deliveries, histories, history_ends, lines, turns, settings, events
 -- ARGV: the process that calls
 -- RETURN: nothing
 -- COST: O(m + l log m), m waiting, l leases and values that were delivered before
--- INCLUDE: clock, find, unlearn, parts, need, named, events
+-- INCLUDE: clock, find, unlearn, unpark, parts, need, named, events
 local _, now_ms = server_time()
 local held = {}
 local leases = redis.call('ZRANGEBYSCORE', keys.leases, string.format('(%.0f', now_ms), '+inf', 'WITHSCORES')
@@ -33,7 +33,8 @@ check_known()
 local fields = redis.call('HKEYS', keys.records)
 need(UNLEARNING, {'HEXISTS', 'HSET', 'UNLINK', 'ZADD'})
 for _, id in ipairs(gone) do
-  unlearn(id)
+  local d = unlearn(id)
+  unpark(id, item_at(id, d), d)
 end
 
 -- An item whose value does not wait is dead, or has a record of its delivery.

@@ -1,6 +1,6 @@
 -- Puts one value in under an id, once for equal payloads, or with a latest time of delivery.
 -- Answers to: nothing in RDelayedQueue; RReliableQueue's deduplication and time to live are alike
--- KEYS: timeout, envelopes, channel, settings, records, forget, alarm, leases, deliveries, histories, history_ends, ready, arrivals, dead, dead_info, dead_index, capacity, capacity_channel, quarantine, events
+-- KEYS: timeout, envelopes, channel, settings, records, forget, alarm, leases, deliveries, histories, history_ends, ready, arrivals, dead, dead_info, dead_index, capacity, capacity_channel, quarantine, lines, turns, events
 -- ARGV: envelope ("current", "legacy" or "lean"), due word, value, key ("i" and the id, "h" and the payload's hash, or ""), on duplicate ("reject", "keep", "replace"), how late it may be in ms (or ""), for how many us an equal payload is a duplicate (0: by id), for how many ms outcomes are remembered, a context (JSON, or ""), the process that calls
 -- RETURN: "offered", "replaced", "kept", "duplicate" or "full"; the item's id and due; the server's time in epoch us; of a duplicate what became of it, and its value if it is not settled
 -- COST: O(log m), m waiting; O(m) to replace an entry that is not lean; O(r + d) of an item that is ready or dead, r ready, d dead letters

@@ -1,10 +1,10 @@
 -- Takes waiting values out for good, namely the first that equals one, all that equal one of some, or all that equal none.
 -- Answers to: RDelayedQueue.remove(Object), removeAll(Collection), retainAll(Collection), since 3.10
--- KEYS: timeout, envelopes, records, forget, leases, deliveries, histories, history_ends, settings, events
+-- KEYS: timeout, envelopes, records, forget, leases, deliveries, histories, history_ends, lines, turns, settings, events
 -- ARGV: the cursor (include/walk.lua), "first", "all" or "others", for how many ms outcomes are remembered, the values; last the process that calls
 -- RETURN: the cursor for the next call, or ''; how many were taken out
 -- COST: O(m + n log m), m waiting, n taken out; some 12 ms at most and a look along the list, but for 'whole'
--- INCLUDE: clock, envelope, records, remember, bury, close_up, parts, walk, need, unlearn, named, first_write, events
+-- INCLUDE: clock, envelope, records, remember, bury, close_up, parts, walk, need, unlearn, unpark, named, first_write, events
 local _, now_ms = server_time()
 local who = table.remove(ARGV)
 local from, which, remember_ms = ARGV[1], ARGV[2], tonumber(ARGV[3])
@@ -44,6 +44,7 @@ for i, member in ipairs(members) do
   local due = redis.call('ZSCORE', keys.timeout, member)
   local d = unlearn(ids[i])
   local item = item_at(ids[i], d)
+  unpark(ids[i], item, d)
   note_event('removed', item, d, (unwrap(member)))
   redis.call('ZREM', keys.timeout, member)
   local at = bury(item, recorded and record_of(item), tonumber(due or 0), remember_ms, now_ms)

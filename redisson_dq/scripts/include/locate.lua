@@ -13,16 +13,18 @@ local function locate(key, id, due, now_ms)
   end
   local record, form = record_of(id)
   refuse_newer('records', form)
+  local text
   if not record then
     -- The entry may be that of a retry.
-    local item = item_at(id, parsed(redis.call('HGET', keys.deliveries, id)))
+    text = redis.call('HGET', keys.deliveries, id)
+    local item = item_at(id, parsed(text))
     if item ~= id then
-      id, record = item, record_of(item)
+      id, record, text = item, record_of(item), nil
     end
   end
   due = record and record.due or tonumber(due)
   if not due then
     return nil
   end
-  return id, due, record, whereabouts(id, due, now_ms)
+  return id, due, record, whereabouts(id, due, now_ms, text)
 end

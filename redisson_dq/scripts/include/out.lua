@@ -25,10 +25,10 @@ local function nearer_end(member)
   return place_among_last(member, math.ceil(size / FRESH_PART)) and -1 or 1
 end
 
--- A lean entry, whose id has nine bytes, is in no list, so no list is searched for it.
-local function take_out(id, member)
+-- A lean entry, whose id has nine bytes, is in no list, so no list is searched for it. text: as for unlearn.
+local function take_out(id, member, text)
   local from = #id == 8 and nearer_end(member)
-  unlearn(id)
+  unlearn(id, text)
   if from then
     redis.call('LREM', keys.envelopes, from, member)
   end

@@ -13,9 +13,11 @@ local function check_known()
   end
 end
 
--- Returns the record, or nil.
-local function unlearn(id)
-  local text = redis.call('HGET', keys.deliveries, id)
+-- Returns the record, or nil. text: what deliveries has, if the caller has read it.
+local function unlearn(id, text)
+  if text == nil then
+    text = redis.call('HGET', keys.deliveries, id)
+  end
   if not text or newer_form('deliveries', text) then
     return nil
   end

@@ -22,8 +22,9 @@ local function newer_than(id, d, order, value, now_ms)
   return count
 end
 
--- Where an item is, or nil when it is nowhere. The argument due is that of its entry.
-local function whereabouts(item, due, now_ms)
+-- Where an item is, or nil when it is nowhere. The argument due is that of its entry. text: what deliveries has under the
+-- item's id, if the caller has read it.
+local function whereabouts(item, due, now_ms, text)
   local id, kind = place_of(item)
   if kind == 'd' then
     local info = redis.call('HGET', keys.dead_info, id)
@@ -34,17 +35,21 @@ local function whereabouts(item, due, now_ms)
     end
     return nil
   end
-  local text = redis.call('HGET', keys.deliveries, id)
+  if text == nil or id ~= item then
+    text = redis.call('HGET', keys.deliveries, id)
+  end
   local d = parsed(text)
   if not d then
     local member = find(item, due)
     refuse_newer('deliveries', not member and newer_form('deliveries', text))
-    return member and {state = 'waiting', id = item, member = member, value = unwrap(member), due = due}
+    return member and {
+      state = 'waiting', id = item, member = member, text = text, value = unwrap(member), due = due,
+    }
   end
   local deadline = tonumber(redis.call('ZSCORE', keys.leases, id) or nil)
   local order = deadline or d.order
   local member = find(id, order)
-  local found = {id = id, d = d, member = member, due = order, value = member and unwrap(member)}
+  local found = {id = id, d = d, text = text, member = member, due = order, value = member and unwrap(member)}
   if member then
     local is_held = deadline and deadline > now_ms
     found.state = is_held and 'leased' or state_of_waiting(item, due, id, d)

@@ -1,6 +1,6 @@
 -- Takes an item away from wherever it is.
--- KEYS: records, timeout, envelopes, leases, dead
--- INCLUDE: remember, out, unlearn, letters, bury, room, need
+-- KEYS: records, timeout, envelopes, leases, dead, lines, turns
+-- INCLUDE: remember, out, unlearn, letters, bury, room, need, unpark
 
 -- The argument at says where the item is (whereabouts.lua). A leased item is dropped when it comes back.
 local function withdraw(item, record, at, remember_ms, now_ms)
@@ -17,9 +17,11 @@ local function withdraw(item, record, at, remember_ms, now_ms)
     drop_orphans()
   elseif at.state == 'ready' then
     redis.call('LREM', at.list, at.newer == 0 and -1 or 1, at.value)
-    unlearn(at.id)
+    unlearn(at.id, at.text)
+    unpark(at.id, item, at.d)
   else
-    take_out(at.id, at.member)
+    take_out(at.id, at.member, at.text)
+    unpark(at.id, item, at.d)
   end
   -- A value that was ready once has a place in a bounded queue until it leaves.
   local stood = at.state == 'ready' or at.id ~= item and at.state ~= 'leased' and at.state ~= 'dead'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from datetime import timedelta
 from types import SimpleNamespace
@@ -61,6 +61,7 @@ class Shop:
         """All that waits is ready."""
         for member in self.admin.zrange(KEYS.timeout, 0, -1):
             self.admin.rpush(KEYS.ready, unwrap(member)[1])
+            self.admin.lrem(KEYS.envelopes, 1, member)
             self.admin.zrem(KEYS.timeout, member)
 
     def notes(self) -> dict[bytes, list[bytes]]:
@@ -226,6 +227,29 @@ def test_what_is_parked_is_listed_with_its_reason(shop: Shop) -> None:
     assert all(row.at and row.now - row.at >= timedelta(hours=2) for row in rows)
     assert [json.loads(row.data)["number"] for row in rows] == [2, 2, 3, 3]
     assert shop.client.stats("orders")["orders"].parked == shop.delayed.inspect().parked == 4
+
+
+WAYS_AWAY: dict[str, Callable[[Shop], object]] = {
+    "cancel": lambda shop: shop.delayed.cancel("i3"),
+    "cancel without a name": lambda shop: [shop.delayed.cancel(item.id) for item in shop.delayed.items()],
+    "remove": lambda shop: shop.delayed.remove(order(71, 3)),
+    "replace": lambda shop: shop.delayed.offer("a", 60, id="i3", on_duplicate="replace"),
+    "clear": lambda shop: shop.delayed.clear(),
+}
+
+
+@pytest.mark.parametrize("way", WAYS_AWAY)
+def test_what_is_taken_away_is_parked_no_more(shop: Shop, way: str) -> None:
+    ids = [None] * 4 if way == "cancel without a name" else [f"i{number}" for number in range(4)]
+    for number, id in enumerate(ids):
+        shop.delayed.offer(order(71, number), 0.001, id=id)
+    shop.later(SECOND)
+    shop.java_moves()
+    admit(shop.queue, BY, home=HOME)
+    assert shop.delayed.inspect().parked == 2
+    WAYS_AWAY[way](shop)
+    left = 0 if way in ("clear", "cancel without a name") else 1
+    assert (shop.delayed.inspect().parked, sum(map(len, shop.notes().values()))) == (left, left)
 
 
 def test_each_key_has_its_tokens(shop: Shop) -> None:
