@@ -226,14 +226,14 @@ MUTATIONS = [
     ),
     Mutation(
         "inspect: a lease counts as the next value that waits",
-        f"{_INCLUDE}/next_waiting.lua",
+        f"{_INCLUDE}/figures.lua",
         "return redis.call('ZCOUNT', keys.timeout, from, till) > math.max(0, math.min(held, leases))",
         "return redis.call('ZCOUNT', keys.timeout, from, till) > 0",
         "tests/integration/looking/test_inspect.py::test_what_receivers_hold",
     ),
     Mutation(
         "inspect: leases whose entries are gone hide the next value that waits",
-        f"{_INCLUDE}/next_waiting.lua",
+        f"{_INCLUDE}/figures.lua",
         "local leases = redis.call('ZCOUNT', keys.leases, from, till) - gone",
         "local leases = redis.call('ZCOUNT', keys.leases, from, till)",
         "tests/integration/looking/test_inspect.py::test_leases_whose_entries_are_gone",

@@ -7,7 +7,6 @@
 -- INCLUDE: clock, remember, delivery_record, named, sweep, locate, fate, withdraw, unlearn, need, first_write, announce, events
 local _, now_ms = server_time()
 local remember_ms = tonumber(ARGV[4])
--- Fails on a wrong type before anything is written.
 check_known()
 need(RECORDING, TAKING_OUT)
 change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)

@@ -12,7 +12,6 @@ if not due then
 end
 local entry = redis.call('HGET', keys.recurring, 'e' .. id)
 local member = entry and find(entry, tonumber(due))
--- Fails on a wrong type before anything is written.
 check_known()
 need(TAKING_OUT)
 if member then

@@ -28,7 +28,6 @@ for i = 1, #ended, 2 do
     gone[#gone + 1] = ended[i]
   end
 end
--- Fails on a wrong type before anything is written.
 check_known()
 local fields = redis.call('HKEYS', keys.records)
 need(UNLEARNING, {'HEXISTS', 'HSET', 'UNLINK', 'ZADD'})

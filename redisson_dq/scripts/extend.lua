@@ -3,12 +3,9 @@
 -- ARGV: for how many us from now, a cursor (or "": none), the ids
 -- RETURN: the server's time in epoch us; the deadline in epoch ms; "extended", "cancelled" (extended too) or "lost" of each
 -- COST: O(n log m), n leases, m waiting
--- INCLUDE: clock, keep_alive, held, waking, announce, need, first_write, delivery_record, named, cursor
+-- INCLUDE: clock, keep_alive, held, waking, announce, need, first_write, delivery_record, named, check_types
 local now_us, now_ms = server_time()
--- Fails on a wrong type before anything is written.
-redis.call('ZCARD', keys.timeout)
-redis.call('HLEN', keys.deliveries)
-redis.call('HLEN', keys.records)
+check_types({}, {keys.timeout}, {keys.deliveries, keys.records})
 need({'EXISTS', 'HEXISTS', 'HGET', 'PEXPIRE', 'PTTL', 'ZADD', 'ZCOUNT', 'ZRANGE', 'ZRANGEBYSCORE', 'ZSCORE'})
 local cursor = ARGV[2]
 if cursor ~= '' then
@@ -30,7 +27,11 @@ for i, id in ipairs(ids) do
   if member and cursor ~= '' then
     local d = parsed(redis.call('HGET', keys.deliveries, id))
     if d then
-      d.context = with_cursor(d.context, cursor)
+      -- It comes last in the context, as base64 of JSON. So it goes with the record from lease to lease. An older client
+      -- reads it as a part of the context, and passes it on.
+      local rest = string.gsub(d.context, ',? ?"redisson_dq%.cursor":"[%w_-]*"}$', '}')
+      local begun = (rest == '' or rest == '{}') and '{' or string.sub(rest, 1, -2) .. ', '
+      d.context = begun .. '"redisson_dq.cursor":"' .. cursor .. '"}'
       redis.call('HSET', keys.deliveries, id, record_text(d))
     end
   end

@@ -4,17 +4,8 @@
 -- ARGV: how many to take at most, the process that calls
 -- RETURN: the values, how many members were set aside
 -- COST: O(n log m), n taken, m waiting
--- INCLUDE: taken, unlearn, need, first_write, by_due, clock, events
-
--- Fails on a wrong type before anything is written.
-check_known()
-redis.call('ZCARD', keys.timeout)
-redis.call('LLEN', keys.quarantine)
-redis.call('ZCARD', keys.newer)
-local recorded = redis.call('HLEN', keys.records) > 0
-
-need(TAKING, {'LPOP', 'ZCARD', 'ZCOUNT', 'ZRANGE'})
-change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)
+-- INCLUDE: taken, by_due, clock, events
+local recorded = begin_taking({'LPOP', 'ZCARD', 'ZCOUNT', 'ZRANGE'})
 local history = redis.pcall('HGET', keys.settings, 'history')
 if type(history) == 'string' then
   local _, now_ms = server_time()
@@ -22,11 +13,10 @@ if type(history) == 'string' then
 end
 local values, aside = {}, 0
 local function take(member)
-  local noted, id = unwrap(member)
-  if events_kept and noted then
-    note_event('taken', id, parsed(redis.call('HGET', keys.deliveries, id)), noted)
+  local value, quarantined, id, d = taken(member, recorded)
+  if value then
+    note_event('taken', id, d, value)
   end
-  local value, quarantined = taken(member, recorded)
   values[#values + 1] = value
   aside = aside + quarantined
 end

@@ -4,18 +4,9 @@
 -- ARGV: the process that calls
 -- RETURN: how many members were set aside, the value or nil
 -- COST: O(log m), m waiting; O(m) where both kinds stand
--- INCLUDE: taken, unlearn, waiting, need, first_write, clock, events
-
--- Fails on a wrong type before anything is written.
-check_known()
-redis.call('ZCARD', keys.timeout)
-redis.call('LLEN', keys.quarantine)
-redis.call('ZCARD', keys.newer)
-local recorded = redis.call('HLEN', keys.records) > 0
+-- INCLUDE: taken, waiting, clock, events
 redis.call('LLEN', keys.destination)
-
-need(TAKING, {'LINDEX', 'LLEN', 'LPUSH', 'RPOP', 'ZCARD', 'ZCOUNT', 'ZRANGE'})
-change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)
+local recorded = begin_taking({'LINDEX', 'LLEN', 'LPUSH', 'RPOP', 'ZCARD', 'ZCOUNT', 'ZRANGE'})
 local _, now_ms = server_time()
 keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, ARGV[1])
 local aside = 0
@@ -24,9 +15,7 @@ while true do
   if not member then
     return {aside}
   end
-  local _, id = unwrap(member)
-  local d = events_kept and id and parsed(redis.call('HGET', keys.deliveries, id))
-  local value, quarantined = taken(member, recorded)
+  local value, quarantined, id, d = taken(member, recorded)
   if value then
     note_event('taken', id, d, value)
     redis.call('LPUSH', keys.destination, value)

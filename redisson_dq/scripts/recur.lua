@@ -3,14 +3,12 @@
 -- ARGV: envelope ("current", "legacy" or "lean"), id, definition, value, due of the first occurrence in epoch ms, how late it may be in ms (or ""), for how many ms outcomes are remembered, the process that calls
 -- RETURN: "offered", "replaced" or "kept"; due of the occurrence that waits; the server's time in epoch us
 -- COST: O(log m), m waiting; O(m) to replace an occurrence that is not lean
--- INCLUDE: clock, add, find, out, unlearn, remember, need, announce, events
+-- INCLUDE: clock, add, find, out, unlearn, remember, need, announce, events, check_types
 local now_us, now_ms = server_time()
 local envelope, id, definition, value, due, lateness, remember_ms = unpack(ARGV)
 
--- Fails on a wrong type before anything is written.
 check_known()
-redis.call('LLEN', keys.envelopes)
-redis.call('ZCARD', keys.timeout)
+check_types({keys.envelopes}, {keys.timeout})
 local before = redis.call('HMGET', keys.recurring, 'd' .. id, 'v' .. id, 'e' .. id)
 local due_before = redis.call('ZSCORE', keys.recurring_due, id)
 if due_before and before[1] == definition and before[2] == value then

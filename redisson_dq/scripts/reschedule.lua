@@ -7,7 +7,6 @@
 -- INCLUDE: clock, add, head, remember, sweep, locate, fate, need, first_write, announce, relearn, unlearn, forms, refuse_newer, events
 local now_us, now_ms = server_time()
 local remember_ms, envelope = tonumber(ARGV[5]), ARGV[6]
--- Fails on a wrong type before anything is written.
 check_known()
 need(RECORDING)
 change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)

@@ -64,8 +64,8 @@ class LeaseRecord:
 
 
 def _named(text: bytes) -> tuple[str | None, Any, dict[str, str]]:
-    """The id of the offer, the cursor, and the context. ``named.lua`` and ``cursor.lua`` in ``scripts/include/`` write
-    the first two.
+    """The id of the offer, the cursor, and the context. ``named.lua`` in ``scripts/include/``
+    and ``extend.lua`` write the first two.
     """
     if not text:
         return None, None, {}

@@ -1,6 +1,6 @@
 -- Counts the contents of a queue. A key that holds another type is reported, and counts nothing.
 -- KEYS: ready, timeout, channel, settings, mover, leases, deliveries, lines
--- INCLUDE: count_held, expiry, next_waiting, receipts
+-- INCLUDE: count_held, expiry, int, delivery_record
 
 local SIZES = {
   hash = function(key) return redis.call('HLEN', key) end,
@@ -49,6 +49,35 @@ local function some_at(_, due)
   return redis.call('ZCOUNT', keys.timeout, due, due) >= redis.call('ZCOUNT', keys.leases, due, due)
 end
 
+-- When the first value that waits is due, however many leases end before, or nil. The argument head: the score of the first entry. The argument held: how many leases are held.
+-- The argument gone: how many leases before these have no entry any more. Counting by scores reads no entry. The search
+-- ends with the last lease: the first entry after it is one that waits.
+local function next_waiting(head, held, gone, now_ms)
+  if not head or held == 0 or tonumber(head) <= now_ms then
+    return head
+  end
+  local from = '(' .. int(now_ms)
+  local function is_due_by(ms)
+    local till = int(ms)
+    local leases = redis.call('ZCOUNT', keys.leases, from, till) - gone
+    return redis.call('ZCOUNT', keys.timeout, from, till) > math.max(0, math.min(held, leases))
+  end
+  local last = redis.call('ZREVRANGEBYSCORE', keys.leases, '+inf', from, 'WITHSCORES', 'LIMIT', 0, 1)[2]
+  local early, late = now_ms, tonumber(last)
+  if not is_due_by(late) then
+    return redis.call('ZRANGEBYSCORE', keys.timeout, '(' .. last, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
+  end
+  while late - early > 1 do
+    local middle = math.floor((early + late) / 2)
+    if is_due_by(middle) then
+      late = middle
+    else
+      early = middle
+    end
+  end
+  return int(late)
+end
+
 -- How much waits and is held, and when the first is due. The argument most is how many leases without an entry it looks
 -- for at each end, without reading entries. Returns how many are held, how many leases without an entry end before, and
 -- the first member.
@@ -68,12 +97,25 @@ local function tell_waiting(now_ms, most)
   return held, gone, head[1]
 end
 
+-- How many leases are looked at, of those that end first and last.
+local LOOKED_AT = 50
+
 -- When a value was last received, where values are ready: that shows that consumers make progress.
 local function tell_receipt(now_ms)
-  if stand(keys.leases, keys.deliveries) and (size_of[keys.ready] or 0) > 0 then
-    local last = last_receipt(now_ms)
-    tell('last_receipt', last and string.format('%.0f', last))
+  if not stand(keys.leases, keys.deliveries) or (size_of[keys.ready] or 0) == 0 then
+    return
   end
+  local now, last = string.format('(%.0f', now_ms), 0
+  for _, ids in ipairs({
+    redis.call('ZRANGEBYSCORE', keys.leases, now, '+inf', 'LIMIT', 0, LOOKED_AT),
+    redis.call('ZREVRANGEBYSCORE', keys.leases, '+inf', now, 'LIMIT', 0, LOOKED_AT),
+  }) do
+    for _, text in ipairs(#ids > 0 and redis.call('HMGET', keys.deliveries, unpack(ids)) or {}) do
+      local d = parsed(text)
+      last = math.max(last, d and d.received or 0)
+    end
+  end
+  tell('last_receipt', last > 0 and string.format('%.0f', last))
 end
 
 -- How many values limits by key have parked (by_key.lua).
