@@ -156,6 +156,7 @@ def test_texts_in_a_pattern_name_the_way_to_read_them(mappers: Mappers) -> None:
             assert "make it again" not in str(caught.value)
 
 
+@pytest.mark.nightly
 def test_the_patterns_are_generated_from_the_jar(tmp_path: Path) -> None:
     program = JavaProgram("mappers.Driver", SOURCES, tmp_path / "classes")
     made = tmp_path / "generated_dates.py"

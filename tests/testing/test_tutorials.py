@@ -33,8 +33,8 @@ def environment(path: Path) -> dict[str, str]:
     return others | terminal | {"PATH": f"{path}{os.pathsep}{os.environ['PATH']}"}
 
 
-#: Those of few processes, of which no two write a line at the same time.
-BY_DAY = {"first-steps", "tests-with-a-clock"}
+#: The one that each newcomer walks. What others show of the test kit, the pages of docs/how-to try as well.
+BY_DAY = {"first-steps"}
 
 
 @pytest.mark.parametrize(

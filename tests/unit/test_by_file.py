@@ -29,7 +29,8 @@ def run(directory: Path, *files: str, status: int = 1, options: tuple[str, ...] 
     for number, file in enumerate(files):
         (directory / f"part_{number % 3}").mkdir(exist_ok=True)
         (directory / f"part_{number % 3}" / f"test_{number}.py").write_text(file)
-    command = [sys.executable, "-m", "pytest", "-p", "tests.by_file", "--processes", "2", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", "-p", "tests.by_file", "--processes", "2"]
+    command += ["-p", "no:cacheprovider", "-p", "no:hypothesispytest"]
     run = subprocess.run(
         [*command, "--rootdir", str(directory), *options],
         cwd=directory,

@@ -77,12 +77,12 @@ def pyright(*paths: str) -> list[dict[str, Any]]:
     return found
 
 
-# This takes ten times as long as all of the above.
 @pytest.mark.nightly
 def test_pyright_has_nothing_against_the_library() -> None:
     assert pyright("redisson_dq") == []
 
 
+@pytest.mark.nightly
 def test_pyright_says_the_same() -> None:
     found = pyright(str(API))
     here = [one for one in found if Path(one["file"]) == API]

@@ -11,7 +11,7 @@ import pytest
 
 from redisson_dq.scripts.script import load
 from redisson_dq.wire.envelope import Envelope, wrap
-from tests.conftest import by_night
+from tests.conftest import by_night, thinned
 from tests.integration.conftest import KEYS
 
 #: What decides on the way: what LREM takes to pass an entry and what it takes to read one, and the time to read all.
@@ -54,8 +54,7 @@ def mixed(seed: int, count: int, java_share: float) -> list[bytes]:
     return members
 
 
-@pytest.mark.parametrize("way", [*WAYS, None])
-@pytest.mark.parametrize("java_share", [0.0, 0.3, 0.95, 1.0])
+@pytest.mark.parametrize(("way", "java_share"), thinned([*WAYS, None], [0.0, 0.3, 0.95, 1.0], of=2))
 @pytest.mark.parametrize("count", [by_night(1), by_night(15), 16, 17, by_night(300), 3000])
 @pytest.mark.parametrize("seeds", [2, by_night(6)])
 def test_what_is_named_is_gone_and_the_rest_keeps_its_order(

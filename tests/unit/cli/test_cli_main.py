@@ -189,8 +189,9 @@ sys.exit(main())
 @pytest.mark.parametrize(
     "place",
     [
-        *("redisson_dq.cli", "redisson_dq.cli._main", "click", "redisson_dq.errors"),
-        *("redisson_dq.cli.looking.queues", "redis", "redisson_dq.browsing", "the end"),
+        *("redisson_dq.cli", "click", "redis", "the end"),
+        *map(by_night, ("redisson_dq.cli._main", "redisson_dq.errors")),
+        *map(by_night, ("redisson_dq.cli.looking.queues", "redisson_dq.browsing")),
     ],
 )
 def test_ctrl_c_ends_it_quietly_while_python_imports_and_at_its_end(place: str) -> None:

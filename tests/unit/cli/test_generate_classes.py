@@ -115,6 +115,7 @@ class TestFacts:
         assert found == facts_in_java(found, java_classes, acme_jar, libraries)
 
     @pytest.mark.nightly
+    @pytest.mark.nightly
     def test_of_all_that_is_in_a_large_jar(
         self, java_classes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
