@@ -67,12 +67,13 @@ def test_settings_of_the_users_client_do_no_harm(flavour: Flavour, admin: Any, u
 
 
 def test_all_who_wait_share_one_connection_and_are_served_in_turn(
-    threads: ThreadPoolExecutor, admin: Any, client: Any, queue: Any
+    threads: ThreadPoolExecutor, flavour: Flavour, admin: Any, client: Any, queue: Any
 ) -> None:
+    line = flavour.receiver(client, Pop(("orders",), "first")).line
     waiting = []
-    for _ in range(20):
+    for number in range(20):
         waiting.append(threads.submit(queue.take))
-        time.sleep(0.01)
+        eventually(lambda number=number: line.count > number)  # type: ignore[misc]
     eventually(lambda: blocked(admin) == 1)
     connections = len(admin.client_list())
     values = [f"v{turn:02}" for turn in range(20)]

@@ -59,16 +59,25 @@ def seconds(family: Family, data: bytes) -> float:
 @pytest.mark.parametrize("sizes", [SIZES, by_night(SIZES_AT_NIGHT)], ids=len)
 def test_the_work_grows_no_faster_than_the_bytes(family: Family, sizes: tuple[int, ...]) -> None:
     for size in sizes:
-        small, large = family.make(size), family.make(4 * size)
+        large = family.make(4 * size)
         taken = seconds(family, large)
         if taken >= NOTHING or len(large) > LARGEST:
             break
     if taken < NOTHING:
         return
+    # What is refused after so many steps grows faster up to there, and what is quadratic goes on.
+    told = too_fast(family, size) and too_fast(family, 4 * size)
+    assert not told, told
+
+
+def too_fast(family: Family, size: int) -> str:
+    """What four times the bytes took that grew too fast."""
+    small, large = family.make(size), family.make(4 * size)
     growth = len(large) / len(small)
+    taken = seconds(family, large)
     for _ in range(ATTEMPTS):
         # The least of several is what the work itself takes.
-        if taken <= seconds(family, small) * growth * MOST_GROWTH / 4:
-            return
+        if taken < NOTHING or taken <= seconds(family, small) * growth * MOST_GROWTH / 4:
+            return ""
         taken = min(taken, seconds(family, large))
-    pytest.fail(f"{len(large)} bytes take {taken:.2f} s, {len(small)} bytes {seconds(family, small):.2f} s")
+    return f"{len(large)} bytes take {taken:.2f} s, {len(small)} bytes {seconds(family, small):.2f} s"
