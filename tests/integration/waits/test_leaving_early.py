@@ -77,7 +77,9 @@ def test_who_takes_does_not_wait_for_the_driver(url: str, monkeypatch: pytest.Mo
         queue = moving(client.blocking_queue("orders"))
         delayed = moving(client.delayed_queue(queue))
         # No alarm has led to this transfer, so nothing is held up.
-        clock = client.runtime.transfer_driver.server_clock
+        driver = client.runtime.transfer_driver
+        assert driver is not None
+        clock = driver.server_clock
         eventually(lambda: client.transfers.sent > 0 and clock.ahead_us is not None)
         assert not stands_back.is_set()
         # A transfer that runs too early would stand back as well, and nobody would send it again. None of these does.
