@@ -19,7 +19,6 @@ from redis.exceptions import ConnectionError as Disconnected
 from redis.exceptions import RedisError, ResponseError
 
 from redisson_dq._redis.errors import is_passing, was_closed
-from redisson_dq._redis.sending import async_send, pack
 from redisson_dq._version import __version__
 
 __all__ = ["COMMANDS", "Introduction", "async_introduce", "introduce", "name_of_client", "own_leases", "own_process"]
@@ -146,7 +145,7 @@ def introduce(connection: Any, connect: Callable[[], None]) -> None:
 def _introduce(connection: Any) -> None:
     told = connection.introduction.words(connection.role, connection.queue)
     if told:
-        connection.send_packed_command([b"".join(map(pack, told.values()))], check_health=False)
+        connection.send_words(told.values())
     for what in told:
         try:
             connection.read_response(disable_decoding=True)
@@ -159,7 +158,7 @@ def _answers(connection: Any, connect: Callable[[], None]) -> bool:
     """Whether a connection without a name does any better."""
     try:
         connect()
-        connection.send_packed_command([pack(("PING",))], check_health=False)
+        connection.send_words([("PING",)])
         connection.read_response(disable_decoding=True)
     except ResponseError:
         return True
@@ -188,7 +187,7 @@ async def async_introduce(connection: Any, connect: Callable[[], Awaitable[None]
 async def _async_introduce(connection: Any) -> None:
     told = connection.introduction.words(connection.role, connection.queue)
     if told:
-        await async_send(connection, [pack(words) for words in told.values()])
+        await connection.send_words(told.values())
     for what in told:
         try:
             await connection.read_response(disable_decoding=True)
@@ -201,7 +200,7 @@ async def _async_answers(connection: Any, connect: Callable[[], Awaitable[None]]
     """Whether a connection without a name does any better."""
     try:
         await connect()
-        await async_send(connection, [pack(("PING",))])
+        await connection.send_words([("PING",)])
         await connection.read_response(disable_decoding=True)
     except ResponseError:
         return True

@@ -10,7 +10,7 @@ from redis.exceptions import BusyLoadingError, RedisError, ResponseError
 
 from redisson_dq._async.connecting.pools import Pools
 from redisson_dq._concurrency import async_finish
-from redisson_dq._redis import async_send, mark_clean, pack
+from redisson_dq._redis import pack
 from redisson_dq.durability import Confirmed, Durability
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 
@@ -59,7 +59,7 @@ async def _send(pools: Pools, batch: Batch, what: str) -> None:
         data = [pack(words) for words in batch.commands]
         if batch.durable is not None:
             data.append(pack(batch.durable.words))
-        await async_send(batch.connection, data)
+        await batch.connection.send(data)
     except RedissonDQError as error:
         batch.error = error
     except (RedisError, OSError) as error:
@@ -100,6 +100,6 @@ async def _put_away(pools: Pools, batches: list[Batch]) -> None:
             if len(batch.replies) < len(batch.commands) or (batch.durable and batch.confirmed is None):
                 await connection.disconnect()
             else:
-                mark_clean(connection)
+                connection.is_clean = True
         finally:
             await pools.give_back(batch.pool, connection)

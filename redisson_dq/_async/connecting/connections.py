@@ -28,7 +28,6 @@ from redisson_dq._async.connecting.transactions import Transactions
 from redisson_dq._async.connecting.undecodable import UndecodableLists
 from redisson_dq._concurrency import AsyncWork
 from redisson_dq._redis import (
-    async_exchange,
     cannot_connect,
     is_out_of_memory,
     lacks_rights,
@@ -334,8 +333,8 @@ class Connections(Pools):
             script = request.script
             if script is None:
                 if asking:
-                    await async_exchange(connection, ("ASKING",))
-                reply = await async_exchange(connection, request.words, *how)
+                    await connection.exchange(("ASKING",))
+                reply = await connection.exchange(request.words, *how)
             elif script.only_reads:
                 reply = await self._looked(connection, script, request.words, how, asking=asking)
             else:
@@ -381,17 +380,17 @@ class Connections(Pools):
     ) -> Any:
         # A node that takes a slot over serves one command after each ASKING.
         if asking:
-            await async_exchange(connection, ("ASKING",))
+            await connection.exchange(("ASKING",))
         try:
-            return await async_exchange(connection, (f"EVALSHA{suffix}", script.sha, *words), *how)
+            return await connection.exchange((f"EVALSHA{suffix}", script.sha, *words), *how)
         except NoScriptError:
             # The script did not run. EVAL carries the text, so a SCRIPT FLUSH in between does not matter.
             if asking:
-                await async_exchange(connection, ("ASKING",))
-            return await async_exchange(connection, (f"EVAL{suffix}", script.source, *words), *how)
+                await connection.exchange(("ASKING",))
+            return await connection.exchange((f"EVAL{suffix}", script.source, *words), *how)
 
     async def _confirmed(self, connection: Any, durable: Durability) -> Confirmed | Exception:
         try:
-            return durable.confirmed(await async_exchange(connection, durable.words))
+            return durable.confirmed(await connection.exchange(durable.words))
         except (ResponseError, BusyLoadingError) as error:
             return error

@@ -5,26 +5,13 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, Protocol
 
 from redis.asyncio import ConnectionPool
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 from redis.exceptions import TimeoutError as LateReply
 
-from redisson_dq._redis import (
-    async_hang_up,
-    async_is_open,
-    async_may_send_aside,
-    async_read,
-    async_send,
-    async_send_aside,
-    async_sends_no_more,
-    is_out_of_memory,
-    is_passing,
-    mark_clean,
-    pack,
-)
+from redisson_dq._redis import is_out_of_memory, is_passing, pack
 from redisson_dq.observing import Observers, Sent
 from redisson_dq.scheduling.clock import Clock
 from redisson_dq.wire.request import Request
@@ -36,7 +23,6 @@ logger = logging.getLogger("redisson_dq")
 #: A channel that nobody publishes anything to.
 NOBODYS_CHANNEL = "redisson_dq:none"
 _A_DAY = 86400.0
-_PING = pack(("PING",))
 _UNHEARD = contextlib.nullcontext()
 
 
@@ -93,7 +79,7 @@ class Dedicated:
             raise HungUpError("the connection was closed")
         if self.is_over:
             raise ConnectionError("the connection leads to the wrong server now")
-        await async_send(self.connection, [packed])
+        await self.connection.send([packed])
 
     async def read(self, seconds: float = 0.0) -> Any:
         """The next reply. Redis has it ready ``seconds`` from now at the latest. Raises redis-py's errors.
@@ -106,7 +92,7 @@ class Dedicated:
         has_answered = False
         while True:
             try:
-                return await async_read(self.connection, seconds + timeout, goes_on=True)
+                return await self.connection.read(seconds + timeout, goes_on=True)
             except LateReply as error:
                 if has_answered:
                     raise
@@ -124,7 +110,7 @@ class Dedicated:
             raise ConnectionError("the connection leads to the wrong server now")
         while True:
             with contextlib.suppress(LateReply):
-                return await async_read(self.connection, _A_DAY, goes_on=True)
+                return await self.connection.read(_A_DAY, goes_on=True)
 
     async def exchange(self, request: Request[Any]) -> Any:
         """Sends one request and reads its reply. Raises redis-py's errors."""
@@ -213,12 +199,12 @@ class Dedicated:
         connection: Any = None
         try:
             connection = await self._pool.get_connection()
-            await async_send(connection, [_PING])
-            await async_read(connection)
-            mark_clean(connection)
+            await connection.send_words([("PING",)])
+            await connection.read()
+            connection.is_clean = True
             return True
         except ResponseError:
-            mark_clean(connection)
+            connection.is_clean = True
             return True
         except (RedisError, OSError) as error:
             logger.debug("Redis does not answer on another connection either: %s", error)
@@ -241,7 +227,7 @@ class Dedicated:
         """
         if self._no_id is not None:
             raise self._no_id
-        connection = await self._pool.get_connection()
+        connection: Any = await self._pool.get_connection()
         try:
             if self.is_over:
                 # Another server has this id for another client.
@@ -249,8 +235,8 @@ class Dedicated:
                 return True
             unblock = ("CLIENT", "UNBLOCK", self.client_id)
             both = [("PUBLISH", NOBODYS_CHANNEL, ""), unblock]
-            unblocked = bool(await _transact(connection, both, partial(async_read, connection)))
-            mark_clean(connection)
+            unblocked = bool(await _transact(connection, both, connection.read))
+            connection.is_clean = True
             return unblocked
         except BaseException:
             await connection.disconnect()
@@ -267,22 +253,22 @@ class Dedicated:
         # First the note, then the look: a reader notes that it reads, and looks after that.
         self.is_over = True
         if self._hears:
-            async_hang_up(self.connection)
+            self.connection.hang_up()
         elif self._blocks:
-            async_sends_no_more(self.connection)
+            self.connection.sends_no_more()
 
-    async def is_open(self) -> bool:
+    def is_open(self) -> bool:
         """Whether the connection is open and nothing is left to be read on it. Sends nothing. Never raises."""
-        return await async_is_open(self.connection)
+        return bool(self.connection.is_open())
 
     @property
     def may_send_aside(self) -> bool:
         """Whether :meth:`send_aside` may be called while another caller reads."""
-        return async_may_send_aside(self.connection)
+        return bool(self.connection.may_send_aside)
 
-    async def send_aside(self, packed: bytes) -> None:
+    def send_aside(self, packed: bytes) -> None:
         """Sends a command while another caller reads, who meets any error. Never raises."""
-        await async_send_aside(self.connection, packed)
+        self.connection.send_aside(packed)
 
     async def hang_up(self) -> None:
         """Ends a read that another caller is blocked in. That caller closes the connection. Never raises.
@@ -290,12 +276,12 @@ class Dedicated:
         It gets :class:`HungUpError`.
         """
         self._closed = True
-        async_hang_up(self.connection)
+        self.connection.hang_up()
 
     def sends_no_more(self) -> None:
         """As :meth:`hang_up`, but a reply that is on its way still comes, and the server may not answer at all."""
         self._closed = True
-        async_sends_no_more(self.connection)
+        self.connection.sends_no_more()
 
     async def aclose(self) -> None:
         """Closes the connection. Called by the caller that reads. Never raises."""
@@ -326,7 +312,7 @@ async def _transact(connection: Any, commands: Sequence[Sequence[Any]], read: Ca
 
 async def _replies(connection: Any, commands: Sequence[Sequence[Any]], read: Callable[[], Any]) -> list[Any]:
     """Sends commands together, and reads each reply. Returns the replies, errors of Redis's among them."""
-    await async_send(connection, [b"".join(pack(words) for words in commands)])
+    await connection.send_words(commands)
     replies: list[Any] = []
     for _ in commands:
         try:

@@ -15,7 +15,6 @@ from redisson_dq._async.connecting.servers import AsyncAnyRedis, ClusterServers,
 from redisson_dq._concurrency import AsyncSemaphore
 from redisson_dq._redis import (
     async_close_client,
-    async_exchange,
     cannot_connect,
     dedicated_connection,
     is_denied,
@@ -221,12 +220,12 @@ class Pools:
         connection = await self.borrow(pool)
         is_allowed = True
         try:
-            await async_exchange(connection, ("MULTI",))
+            await connection.exchange(("MULTI",))
             try:
-                await async_exchange(connection, words)
+                await connection.exchange(words)
             except ResponseError as error:
                 is_allowed = not is_denied(error)
-            await async_exchange(connection, ("DISCARD",))
+            await connection.exchange(("DISCARD",))
             return is_allowed
         except ResponseError:
             await connection.disconnect()

@@ -107,12 +107,12 @@ class Tracking:
         except ResponseError as error:
             return error
 
-    async def is_cut(self) -> bool:
+    def is_cut(self) -> bool:
         """Whether Redis has closed the connection for commands. Sends nothing.
 
         Nobody reads there between two exchanges, and Redis forgets all keys then.
         """
-        return self._commands.is_over or not await self._commands.is_open()
+        return self._commands.is_over or not self._commands.is_open()
 
     async def probe(self) -> bool:
         """Sends a PING to the connection that hears. False where the PING before it was never answered."""

@@ -88,7 +88,7 @@ class NodeLink(Tracking):
 
     async def have_slots_moved(self) -> bool:
         """Checks everything that Redis does not report. Returns whether keys may live on other nodes now."""
-        if await self.is_cut():
+        if self.is_cut():
             raise Disconnected("Redis has closed the connection of a lookout")
         now = self._connections.clock.monotonic()
         if now - self._probed_at >= self._connections.longest_block:

@@ -137,7 +137,7 @@ class Pump(WaitEngine):
                 self.unblock()
                 return
             block.is_pinged = True
-        await dedicated.send_aside(_PING)
+        dedicated.send_aside(_PING)
 
     async def hang_up(self) -> None:
         """Cuts the connection; the background task ends. Values in the reply on it are lost."""

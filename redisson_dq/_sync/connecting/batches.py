@@ -12,7 +12,7 @@ from redis import ConnectionPool
 from redis.exceptions import BusyLoadingError, RedisError, ResponseError
 
 from redisson_dq._concurrency import finish
-from redisson_dq._redis import mark_clean, pack, send
+from redisson_dq._redis import pack
 from redisson_dq._sync.connecting.pools import Pools
 from redisson_dq.durability import Confirmed, Durability
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
@@ -62,7 +62,7 @@ def _send(pools: Pools, batch: Batch, what: str) -> None:
         data = [pack(words) for words in batch.commands]
         if batch.durable is not None:
             data.append(pack(batch.durable.words))
-        send(batch.connection, data)
+        batch.connection.send(data)
     except RedissonDQError as error:
         batch.error = error
     except (RedisError, OSError) as error:
@@ -103,6 +103,6 @@ def _put_away(pools: Pools, batches: list[Batch]) -> None:
             if len(batch.replies) < len(batch.commands) or (batch.durable and batch.confirmed is None):
                 connection.disconnect()
             else:
-                mark_clean(connection)
+                connection.is_clean = True
         finally:
             pools.give_back(batch.pool, connection)

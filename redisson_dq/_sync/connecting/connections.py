@@ -26,7 +26,6 @@ from redis.exceptions import (
 from redisson_dq._concurrency import Work
 from redisson_dq._redis import (
     cannot_connect,
-    exchange,
     is_out_of_memory,
     lacks_rights,
     says_not_here,
@@ -335,8 +334,8 @@ class Connections(Pools):
             script = request.script
             if script is None:
                 if asking:
-                    exchange(connection, ("ASKING",))
-                reply = exchange(connection, request.words, *how)
+                    connection.exchange(("ASKING",))
+                reply = connection.exchange(request.words, *how)
             elif script.only_reads:
                 reply = self._looked(connection, script, request.words, how, asking=asking)
             else:
@@ -382,17 +381,17 @@ class Connections(Pools):
     ) -> Any:
         # A node that takes a slot over serves one command after each ASKING.
         if asking:
-            exchange(connection, ("ASKING",))
+            connection.exchange(("ASKING",))
         try:
-            return exchange(connection, (f"EVALSHA{suffix}", script.sha, *words), *how)
+            return connection.exchange((f"EVALSHA{suffix}", script.sha, *words), *how)
         except NoScriptError:
             # The script did not run. EVAL carries the text, so a SCRIPT FLUSH in between does not matter.
             if asking:
-                exchange(connection, ("ASKING",))
-            return exchange(connection, (f"EVAL{suffix}", script.source, *words), *how)
+                connection.exchange(("ASKING",))
+            return connection.exchange((f"EVAL{suffix}", script.source, *words), *how)
 
     def _confirmed(self, connection: Any, durable: Durability) -> Confirmed | Exception:
         try:
-            return durable.confirmed(exchange(connection, durable.words))
+            return durable.confirmed(connection.exchange(durable.words))
         except (ResponseError, BusyLoadingError) as error:
             return error

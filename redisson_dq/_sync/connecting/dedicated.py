@@ -8,26 +8,13 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, Protocol
 
 from redis import ConnectionPool
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 from redis.exceptions import TimeoutError as LateReply
 
-from redisson_dq._redis import (
-    hang_up,
-    is_open,
-    is_out_of_memory,
-    is_passing,
-    mark_clean,
-    may_send_aside,
-    pack,
-    read,
-    send,
-    send_aside,
-    sends_no_more,
-)
+from redisson_dq._redis import is_out_of_memory, is_passing, pack
 from redisson_dq.observing import Observers, Sent
 from redisson_dq.scheduling.clock import Clock
 from redisson_dq.wire.request import Request
@@ -39,7 +26,6 @@ logger = logging.getLogger("redisson_dq")
 #: A channel that nobody publishes anything to.
 NOBODYS_CHANNEL = "redisson_dq:none"
 _A_DAY = 86400.0
-_PING = pack(("PING",))
 _UNHEARD = contextlib.nullcontext()
 
 
@@ -96,7 +82,7 @@ class Dedicated:
             raise HungUpError("the connection was closed")
         if self.is_over:
             raise ConnectionError("the connection leads to the wrong server now")
-        send(self.connection, [packed])
+        self.connection.send([packed])
 
     def read(self, seconds: float = 0.0) -> Any:
         """The next reply. Redis has it ready ``seconds`` from now at the latest. Raises redis-py's errors.
@@ -109,7 +95,7 @@ class Dedicated:
         has_answered = False
         while True:
             try:
-                return read(self.connection, seconds + timeout, goes_on=True)
+                return self.connection.read(seconds + timeout, goes_on=True)
             except LateReply as error:
                 if has_answered:
                     raise
@@ -127,7 +113,7 @@ class Dedicated:
             raise ConnectionError("the connection leads to the wrong server now")
         while True:
             with contextlib.suppress(LateReply):
-                return read(self.connection, _A_DAY, goes_on=True)
+                return self.connection.read(_A_DAY, goes_on=True)
 
     def exchange(self, request: Request[Any]) -> Any:
         """Sends one request and reads its reply. Raises redis-py's errors."""
@@ -216,12 +202,12 @@ class Dedicated:
         connection: Any = None
         try:
             connection = self._pool.get_connection()
-            send(connection, [_PING])
-            read(connection)
-            mark_clean(connection)
+            connection.send_words([("PING",)])
+            connection.read()
+            connection.is_clean = True
             return True
         except ResponseError:
-            mark_clean(connection)
+            connection.is_clean = True
             return True
         except (RedisError, OSError) as error:
             logger.debug("Redis does not answer on another connection either: %s", error)
@@ -244,7 +230,7 @@ class Dedicated:
         """
         if self._no_id is not None:
             raise self._no_id
-        connection = self._pool.get_connection()
+        connection: Any = self._pool.get_connection()
         try:
             if self.is_over:
                 # Another server has this id for another client.
@@ -252,8 +238,8 @@ class Dedicated:
                 return True
             unblock = ("CLIENT", "UNBLOCK", self.client_id)
             both = [("PUBLISH", NOBODYS_CHANNEL, ""), unblock]
-            unblocked = bool(_transact(connection, both, partial(read, connection)))
-            mark_clean(connection)
+            unblocked = bool(_transact(connection, both, connection.read))
+            connection.is_clean = True
             return unblocked
         except BaseException:
             connection.disconnect()
@@ -270,22 +256,22 @@ class Dedicated:
         # First the note, then the look: a reader notes that it reads, and looks after that.
         self.is_over = True
         if self._hears:
-            hang_up(self.connection)
+            self.connection.hang_up()
         elif self._blocks:
-            sends_no_more(self.connection)
+            self.connection.sends_no_more()
 
     def is_open(self) -> bool:
         """Whether the connection is open and nothing is left to be read on it. Sends nothing. Never raises."""
-        return is_open(self.connection)
+        return bool(self.connection.is_open())
 
     @property
     def may_send_aside(self) -> bool:
         """Whether :meth:`send_aside` may be called while another caller reads."""
-        return may_send_aside(self.connection)
+        return bool(self.connection.may_send_aside)
 
     def send_aside(self, packed: bytes) -> None:
         """Sends a command while another caller reads, who meets any error. Never raises."""
-        send_aside(self.connection, packed)
+        self.connection.send_aside(packed)
 
     def hang_up(self) -> None:
         """Ends a read that another caller is blocked in. That caller closes the connection. Never raises.
@@ -293,12 +279,12 @@ class Dedicated:
         It gets :class:`HungUpError`.
         """
         self._closed = True
-        hang_up(self.connection)
+        self.connection.hang_up()
 
     def sends_no_more(self) -> None:
         """As :meth:`hang_up`, but a reply that is on its way still comes, and the server may not answer at all."""
         self._closed = True
-        sends_no_more(self.connection)
+        self.connection.sends_no_more()
 
     def close(self) -> None:
         """Closes the connection. Called by the caller that reads. Never raises."""
@@ -329,7 +315,7 @@ def _transact(connection: Any, commands: Sequence[Sequence[Any]], read: Callable
 
 def _replies(connection: Any, commands: Sequence[Sequence[Any]], read: Callable[[], Any]) -> list[Any]:
     """Sends commands together, and reads each reply. Returns the replies, errors of Redis's among them."""
-    send(connection, [b"".join(pack(words) for words in commands)])
+    connection.send_words(commands)
     replies: list[Any] = []
     for _ in commands:
         try:

@@ -18,7 +18,6 @@ from redisson_dq._redis import (
     cannot_connect,
     close_client,
     dedicated_connection,
-    exchange,
     is_denied,
     translate,
     was_closed,
@@ -224,12 +223,12 @@ class Pools:
         connection = self.borrow(pool)
         is_allowed = True
         try:
-            exchange(connection, ("MULTI",))
+            connection.exchange(("MULTI",))
             try:
-                exchange(connection, words)
+                connection.exchange(words)
             except ResponseError as error:
                 is_allowed = not is_denied(error)
-            exchange(connection, ("DISCARD",))
+            connection.exchange(("DISCARD",))
             return is_allowed
         except ResponseError:
             connection.disconnect()

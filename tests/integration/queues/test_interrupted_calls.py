@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 import redisson_dq
-from redisson_dq._redis import sending
+from redisson_dq._redis import own_connection
 from redisson_dq._sync.connecting import batches, connections, pools
 from redisson_dq.codecs import StringCodec
 
-FILES = [batches.__file__, connections.__file__, pools.__file__, sending.__file__]
+FILES = [batches.__file__, connections.__file__, pools.__file__, own_connection.__file__]
 
 
 class Interrupted(BaseException):
