@@ -1,4 +1,4 @@
-"""Takes for many sources of one node: one background task, and two connections (``connecting/tracking.py``).
+"""Takes for many sources of one node: one background task, and two connections (``node_link.py``).
 
 It goes in rounds. A round sends the commands of all sources that were called, in one piece. Then it reads the replies,
 and hands out values as they come. ``waits/watched.py`` decides what is done for each source, and when.
@@ -16,9 +16,8 @@ from redis.exceptions import RedisError
 
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.connecting.explaining import reason_of
-from redisson_dq._async.connecting.tracking import Tracking, TrackingRefusedError
 from redisson_dq._async.receiving.beginning import Beginner, Begun
-from redisson_dq._async.receiving.node_link import NodeLink
+from redisson_dq._async.receiving.node_link import NodeLink, TrackingRefusedError
 from redisson_dq._concurrency import AsyncCancelled, AsyncInbox, AsyncMutex, AsyncSwitch, async_give_way
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.scheduling.clock import client_parts
@@ -42,7 +41,7 @@ _LAST_REPLY = 2.0
 _LAST_STEPS = 0.5
 
 #: A source that was called; the end of a pair of connections; a key that has changed, or None for all of them.
-_Event = Union[WatchedSource, Tracking, "_Changed"]
+_Event = Union[WatchedSource, NodeLink, "_Changed"]
 
 
 class _Changed:
@@ -157,7 +156,7 @@ class Lookout:
                 # One that was called before its key moved to another node is called there.
                 if event.lookout is self:
                     self._sources.add(event)
-        elif isinstance(event, Tracking):
+        elif isinstance(event, NodeLink):
             if event is self._link:
                 raise Disconnected("Redis no longer reports changes")
         else:
