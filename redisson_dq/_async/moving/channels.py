@@ -14,8 +14,6 @@ __all__ = ["Channels"]
 
 logger = logging.getLogger("redisson_dq")
 
-# With the channel, its name among the problems.
-_PART = "channel"
 # The keyspace events after which a sorted set may have another head that is due sooner.
 _ADDING = frozenset(
     {b"zadd", b"zincr", b"zunionstore", b"zinterstore", b"zdiffstore", b"zrangestore"}
@@ -40,10 +38,7 @@ class Channels:
         refused: Callable[[str], None],
         announced: Callable[[str, int], None],
         changed: Callable[[str], None],
-        queues: Callable[[], list[str]],
     ) -> None:
-        """``queues`` returns the queues' keys, which are reported to the server when it connects."""
-        self._connections = connections
         self._subscribed = subscribed
         self._refused = refused
         self._announced = announced
@@ -51,8 +46,6 @@ class Channels:
         self._keyspace = f"__keyspace@{connections.database}__:" if keyspace else None
         # The channels of the queues, by those of their keyspace events.
         self._watched: dict[str, str] = {}
-        # The keys of the queues' lists, by each of their channels.
-        self._ready: dict[str, str] = {}
         self._subscription = Subscription(
             connections,
             self._on_subscribed,
@@ -60,7 +53,7 @@ class Channels:
             self._on_refused,
             changed,
             role="subscription",
-            queues=queues,
+            late="offers of other clients may be moved",
         )
         #: Sends a PING, or drops a connection that did not answer the last one.
         self.probe = self._subscription.probe
@@ -71,39 +64,22 @@ class Channels:
 
     async def add(self, keys: QueueKeys) -> None:
         """Subscribes the channels of one more queue."""
-        self._ready[keys.channel] = keys.ready
-        await self._subscription.add(keys.channel)
+        await self._subscription.add(keys.channel, keys.ready)
         if self._keyspace is not None:
             self._watched[self._keyspace + keys.timeout] = keys.channel
-            self._ready[self._keyspace + keys.timeout] = keys.ready
-            await self._subscription.add(self._keyspace + keys.timeout)
+            await self._subscription.add(self._keyspace + keys.timeout, keys.ready)
 
     async def remove(self, keys: QueueKeys) -> None:
         """Ends the subscription of one queue's channels."""
-        await self._remove(keys.channel)
+        await self._subscription.remove(keys.channel)
         if self._keyspace is not None and self._watched.pop(self._keyspace + keys.timeout, None) is not None:
-            await self._remove(self._keyspace + keys.timeout)
+            await self._subscription.remove(self._keyspace + keys.timeout)
 
-    async def _remove(self, channel: str) -> None:
-        await self._subscription.remove(channel)
-        self._ready.pop(channel, None)
-        self._connections.refusals.ended((_PART, channel))
-
-    def _on_refused(self, channel: str, error: Exception) -> None:
-        ready = self._ready.get(channel)
-        if ready is None:
-            return
-        what = (
-            "offers of other clients may be moved up to 30 s late, because this client cannot subscribe to the "
-            f"channel {channel!r}"
-        )
-        if self._connections.refusals.began((_PART, channel), ready, what, error, only_late=True):
-            logger.warning("queue %r: %s: %s", ready, what, error)
+    def _on_refused(self, channel: str) -> None:
         if channel not in self._watched:
             self._refused(channel)
 
     def _on_subscribed(self, channel: str) -> None:
-        self._connections.refusals.ended((_PART, channel))
         if channel in self._watched:
             self._changed(self._watched[channel])
         else:

@@ -78,7 +78,6 @@ class TransferDriver:
             refused=lambda channel: self._steps.put(lambda: self._begun(channel)),
             announced=lambda channel, due_ms: self._steps.put(lambda: self._announced(channel, due_ms)),
             changed=self._on_changed,
-            queues=lambda: [task.keys.ready for task in list(self.tasks.values())],
         )
         connections.untold = self._on_untold
         interval = options.tuning.probe_interval

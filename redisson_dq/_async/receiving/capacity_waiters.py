@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-from functools import partial
-
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.connecting.subscription import Subscription
 from redisson_dq._concurrency import AsyncMutex, AsyncPromise
@@ -12,11 +9,6 @@ from redisson_dq.errors import ClosedError
 from redisson_dq.wire.keys import QueueKeys
 
 __all__ = ["CapacityWaiters"]
-
-logger = logging.getLogger("redisson_dq")
-
-# With the channel, its name among the problems.
-_PART = "room"
 
 
 class CapacityWaiters:
@@ -27,18 +19,16 @@ class CapacityWaiters:
         self._mutex = AsyncMutex()
         self._clock = connections.clock
         self._waiting: dict[str, list[AsyncPromise[None]]] = {}
-        self._confirmed: set[str] = set()
-        # The keys of the queues' lists, by their channels.
-        self._ready: dict[str, str] = {}
         self._closed = False
         self._subscription = Subscription(
             connections,
-            self._subscribed,
+            self.wake,
             lambda channel, body: self.wake(channel),
-            self._refused,
+            lambda channel: None,
             self.wake,
             role="capacity",
-            queues=lambda: list(self._waiting),
+            late="callers that wait for room may get it",
+            is_over=lambda channel: not self._waiting.get(channel),
         )
 
     async def enter(self, keys: QueueKeys) -> AsyncPromise[None]:
@@ -52,11 +42,10 @@ class CapacityWaiters:
             if self._closed:
                 raise ClosedError("the client was closed while a value waited for room")
             self._waiting.setdefault(channel, []).append(released)
-            self._ready[channel] = keys.ready
-        if channel not in self._confirmed:
+        if not self._subscription.hears(channel):
             try:
                 # The caller that came first may have been interrupted before this line.
-                await self._subscription.add(channel)
+                await self._subscription.add(channel, keys.ready)
             except BaseException:
                 self.leave(channel, released)
                 raise
@@ -76,24 +65,6 @@ class CapacityWaiters:
         for channel in channels:
             self.wake(channel)
         await self._subscription.aclose()
-
-    def _refused(self, channel: str, error: Exception) -> None:
-        self._confirmed.discard(channel)
-        what = (
-            "callers that wait for room may get it up to 30 s late, because this client cannot subscribe to the "
-            f"channel {channel!r}"
-        )
-        ready, is_over = self._ready[channel], partial(self._is_idle, channel)
-        if self._connections.refusals.began((_PART, channel), ready, what, error, is_over, only_late=True):
-            logger.warning("queue %r: %s: %s", ready, what, error)
-
-    def _is_idle(self, channel: str) -> bool:
-        return not self._waiting.get(channel)
-
-    def _subscribed(self, channel: str) -> None:
-        self._connections.refusals.ended((_PART, channel))
-        self._confirmed.add(channel)
-        self.wake(channel)
 
     def wake(self, channel: str) -> None:
         """Lets everybody who waits there look again."""

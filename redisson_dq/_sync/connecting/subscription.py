@@ -50,10 +50,10 @@ class Subscription:
     """Keeps any number of channels subscribed for as long as it is open.
 
     ``subscribed(channel)`` is called whenever the server confirms a channel: at first, and again after every reconnect.
-    ``published(channel, body)`` is called for every message, and ``refused(channel, error)`` when the server refuses a
-    channel. Then the others go on, and :meth:`probe` asks for that one again. While a channel is not subscribed,
-    ``changed(channel)`` is called when a call of this client has announced something there. The background task starts
-    with the first channel.
+    ``published(channel, body)`` is called for every message, and ``refused(channel)`` when the server refuses a
+    channel, which is one of the client's problems then. The others go on, and :meth:`probe` asks for that one again.
+    While a channel is not subscribed, ``changed(channel)`` is called when a call of this client has announced something
+    there. The background task starts with the first channel.
     """
 
     def __init__(
@@ -61,16 +61,19 @@ class Subscription:
         connections: Connections,
         subscribed: Callable[[str], None],
         published: Callable[[str, bytes], None],
-        refused: Callable[[str, Exception], None],
+        refused: Callable[[str], None],
         changed: Callable[[str], None],
         *,
         role: str,
-        queues: Callable[[], list[str]],
+        late: str,
+        is_over: Callable[[str], bool] = lambda channel: False,
     ) -> None:
-        """``role`` and the ``queues`` at that moment are reported to the server when it connects."""
+        """``role`` and the queues at that moment are reported to the server when it connects.
+
+        ``late`` says what comes late without a channel, and ``is_over`` whether that matters to nobody any more.
+        """
         self._connections = connections
-        self._role = role
-        self._queues = queues
+        self._role, self._late, self._is_over = role, late, is_over
         self._subscribed = subscribed
         self._published = published
         self._refused = refused
@@ -79,7 +82,8 @@ class Subscription:
         self._sending = SendLock()
         self._closing = Switch(connections.clock)
         self._closed = False
-        self._channels: set[str] = set()
+        # The channels, each with the key of its queue's list.
+        self._channels: dict[str, str] = {}
         self._current: _Conversation | None = None
         self._unanswered = False
         # The channels that the server has confirmed on this connection, and those that it has refused.
@@ -87,10 +91,10 @@ class Subscription:
         self._without: set[str] = set()
         self._task: BackgroundTask | None = None
 
-    def add(self, channel: str) -> None:
-        """Subscribes one more channel."""
+    def add(self, channel: str, queue: str) -> None:
+        """Subscribes one more channel, of the queue with this key."""
         with self._mutex:
-            self._channels.add(channel)
+            self._channels[channel] = queue
             current = self._current
             is_first = self._task is None
             if is_first:
@@ -102,10 +106,11 @@ class Subscription:
     def remove(self, channel: str) -> None:
         """Ends the subscription of one channel."""
         with self._mutex:
-            self._channels.discard(channel)
+            self._channels.pop(channel, None)
             self._without.discard(channel)
             current = self._current
         self._connections.unheard.pop(channel, None)
+        self._connections.refusals.ended((self._role, channel))
         if current is not None:
             self._send(current, "UNSUBSCRIBE", channel)
 
@@ -157,7 +162,7 @@ class Subscription:
         while not self._closed:
             tried = self._connections.clock.monotonic()
             try:
-                current = self._connections.connected("", self._role, _together(self._queues()))
+                current = self._connections.connected("", self._role, self._queues())
             except RedissonDQError as error:
                 if self._closed:
                     break
@@ -176,7 +181,7 @@ class Subscription:
                     pauses = Pauses(pauses.coming, _PAUSE_WHEN_REFUSED)
                 if failure is not None and not self._closed:
                     if fruitless >= _CLOSED_AT_ONCE:
-                        self._is_refused(self._channels, failure)
+                        self._is_refused(set(self._channels), failure)
                     # A broken connection is replaced at once, or is part of an outage, which is logged once.
                     level = logging.DEBUG if isinstance(failure, (Disconnected, OSError)) else logging.WARNING
                     logger.log(
@@ -233,6 +238,7 @@ class Subscription:
                 self._heard.add(channel)
                 self._without.discard(channel)
                 self._connections.unheard.pop(channel, None)
+                self._connections.refusals.ended((self._role, channel))
                 self._subscribed(channel)
             elif kind == b"unsubscribe":
                 self._heard.discard(channel)
@@ -248,11 +254,15 @@ class Subscription:
 
     def _is_refused(self, channels: set[str], error: Exception) -> None:
         with self._mutex:
-            refused = self._channels & channels
-            self._without |= refused
-        for channel in refused:
+            refused = {channel: queue for channel, queue in self._channels.items() if channel in channels}
+            self._without.update(refused)
+        for channel, queue in refused.items():
             self._misses(channel)
-            self._refused(channel, error)
+            what = f"{self._late} up to 30 s late, because this client cannot subscribe to the channel {channel!r}"
+            part, is_over = (self._role, channel), partial(self._is_over, channel)
+            if self._connections.refusals.began(part, queue, what, error, is_over, only_late=True):
+                logger.warning("queue %r: %s: %s", queue, what, error)
+            self._refused(channel)
 
     def _hears_nothing(self) -> None:
         """Notes that the connection has ended, or could not be made."""
@@ -262,13 +272,14 @@ class Subscription:
         for channel in channels:
             self._misses(channel)
 
+    def _queues(self) -> str:
+        """One queue, or the first of several and the number of the others."""
+        with self._mutex:
+            first, *others = dict.fromkeys(self._channels.values()) or [""]
+        return f"{first}+{len(others)}" if others else first
+
     def _misses(self, channel: str) -> None:
         self._connections.unheard[channel] = partial(self._changed, channel)
         if channel not in self._channels:
             # It was removed meanwhile.
             self._connections.unheard.pop(channel, None)
-
-
-def _together(queues: list[str]) -> str:
-    """One queue, or the first of several and the number of the others."""
-    return queues[0] + (f"+{len(queues) - 1}" if len(queues) > 1 else "") if queues else ""

@@ -5,9 +5,6 @@
 
 from __future__ import annotations
 
-import logging
-from functools import partial
-
 from redisson_dq._concurrency import Mutex, Promise
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.subscription import Subscription
@@ -15,11 +12,6 @@ from redisson_dq.errors import ClosedError
 from redisson_dq.wire.keys import QueueKeys
 
 __all__ = ["CapacityWaiters"]
-
-logger = logging.getLogger("redisson_dq")
-
-# With the channel, its name among the problems.
-_PART = "room"
 
 
 class CapacityWaiters:
@@ -30,18 +22,16 @@ class CapacityWaiters:
         self._mutex = Mutex()
         self._clock = connections.clock
         self._waiting: dict[str, list[Promise[None]]] = {}
-        self._confirmed: set[str] = set()
-        # The keys of the queues' lists, by their channels.
-        self._ready: dict[str, str] = {}
         self._closed = False
         self._subscription = Subscription(
             connections,
-            self._subscribed,
+            self.wake,
             lambda channel, body: self.wake(channel),
-            self._refused,
+            lambda channel: None,
             self.wake,
             role="capacity",
-            queues=lambda: list(self._waiting),
+            late="callers that wait for room may get it",
+            is_over=lambda channel: not self._waiting.get(channel),
         )
 
     def enter(self, keys: QueueKeys) -> Promise[None]:
@@ -55,11 +45,10 @@ class CapacityWaiters:
             if self._closed:
                 raise ClosedError("the client was closed while a value waited for room")
             self._waiting.setdefault(channel, []).append(released)
-            self._ready[channel] = keys.ready
-        if channel not in self._confirmed:
+        if not self._subscription.hears(channel):
             try:
                 # The caller that came first may have been interrupted before this line.
-                self._subscription.add(channel)
+                self._subscription.add(channel, keys.ready)
             except BaseException:
                 self.leave(channel, released)
                 raise
@@ -79,24 +68,6 @@ class CapacityWaiters:
         for channel in channels:
             self.wake(channel)
         self._subscription.close()
-
-    def _refused(self, channel: str, error: Exception) -> None:
-        self._confirmed.discard(channel)
-        what = (
-            "callers that wait for room may get it up to 30 s late, because this client cannot subscribe to the "
-            f"channel {channel!r}"
-        )
-        ready, is_over = self._ready[channel], partial(self._is_idle, channel)
-        if self._connections.refusals.began((_PART, channel), ready, what, error, is_over, only_late=True):
-            logger.warning("queue %r: %s: %s", ready, what, error)
-
-    def _is_idle(self, channel: str) -> bool:
-        return not self._waiting.get(channel)
-
-    def _subscribed(self, channel: str) -> None:
-        self._connections.refusals.ended((_PART, channel))
-        self._confirmed.add(channel)
-        self.wake(channel)
 
     def wake(self, channel: str) -> None:
         """Lets everybody who waits there look again."""

@@ -97,7 +97,7 @@ def test_a_put_that_is_cancelled_at_any_moment_ends(flavour: AsyncioFlavour, url
 def test_a_wait_that_is_interrupted_while_it_subscribes_leaves_no_promise_behind(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(channel: str) -> None:
+    def interrupted(channel: str, queue: str) -> None:
         raise KeyboardInterrupt
 
     with Flavour().connect(url, codec=StringCodec()) as client:
