@@ -366,7 +366,7 @@ MUTATIONS = [
     ),
     Mutation(
         "receiving: what goes back does so in another order",
-        f"{_RECEIVING}/put_backs.py",
+        "redisson_dq/waits/steps.py",
         'self.surplus.sort(key=attrgetter("number"))',
         'self.surplus.sort(key=attrgetter("number"), reverse=True)',
         "tests/integration/queues/test_taking_many.py::test_what_cancelled_tasks_had_goes_back_in_order",

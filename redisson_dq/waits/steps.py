@@ -9,7 +9,8 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Callable, Generator
-from typing import Any, Protocol, Union
+from operator import attrgetter
+from typing import Any, Union
 
 import attrs
 
@@ -34,24 +35,35 @@ __all__ = [
 ]
 
 
-class Backs(Protocol):
-    """Values on their way back to where they came from."""
+class Backs:
+    """Values on their way back to where they came from. A subclass sends them.
 
-    #: Those that are still to be sent, in the order in which they were taken.
-    surplus: list[Taken]
-    #: Requests whose replies were lost, which are sent again unchanged.
-    unsure: list[PutBack]
-    #: By key, the nonce of the last request that Redis has answered.
-    answered: dict[str, bytes]
-    #: Puts back, later, values that could not be sent.
-    again: Callable[[list[Taken]], None]
+    The mutex of the line guards ``surplus`` and ``unsure``.
+    """
+
+    def __init__(self) -> None:
+        #: Puts values back, later. It is also given those that could not be sent.
+        self.again: Callable[[list[Taken]], None] = self.add
+        #: Those that are still to be sent, in the order in which they were taken.
+        self.surplus: list[Taken] = []
+        #: Put-backs whose replies were lost. They are sent again unchanged, before any other request.
+        self.unsure: list[PutBack] = []
+        #: By key, the nonce of the last put-back that was answered.
+        self.answered: dict[str, bytes] = {}
 
     @property
-    def are_left(self) -> bool: ...
+    def are_left(self) -> bool:
+        """Whether anything is not back yet. May be read without the mutex."""
+        return bool(self.surplus or self.unsure)
 
-    def add(self, values: list[Taken], /) -> None: ...
+    def add(self, values: list[Taken]) -> None:
+        """Takes values to put back, in the order in which they were taken."""
+        self.surplus += values
+        self.surplus.sort(key=attrgetter("number"))
 
-    def pause_of(self, seconds: float, /) -> float: ...
+    def pause_of(self, seconds: float) -> float:
+        """How long to wait before the next try."""
+        raise NotImplementedError
 
 
 class StepFailed(Exception):

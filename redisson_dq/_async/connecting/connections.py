@@ -114,10 +114,10 @@ class Connections(Pools):
             begin()
         try:
             how = before_sending, after_sending, within
-            if not self._observers.hear(Sent):
+            if not self.observers.hear(Sent):
                 reply, confirmed = await self._ask(request, how, node, at_hand=at_hand)
             else:
-                with self._observers.exchange([(request.name, request.keys)], self.clock):
+                with self.observers.exchange([(request.name, request.keys)], self.clock):
                     reply, confirmed = await self._ask(request, how, node, at_hand=at_hand)
             announces = request.script is not None and request.script.announces
             result = self.parsed(request, reply) if announces else request.parse(reply)
@@ -215,10 +215,10 @@ class Connections(Pools):
             for begin in request.on_sending:
                 begin()
         parts = list(by_pool.values())
-        if not self._observers.hear(Sent):
+        if not self.observers.hear(Sent):
             answers = await self._run_together(requests, parts, transaction)
         else:
-            with self._observers.exchange([(each.name, each.keys) for each in requests], self.clock) as errors:
+            with self.observers.exchange([(each.name, each.keys) for each in requests], self.clock) as errors:
                 answers = await self._run_together(requests, parts, transaction)
                 errors[:] = [reply if isinstance(reply, Exception) else None for reply, _ in answers]
         results: list[Any] = []

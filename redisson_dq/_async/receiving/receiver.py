@@ -11,7 +11,7 @@ from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.receiving.beginning import Beginner, Begun
 from redisson_dq._async.receiving.lookouts import Lookouts
 from redisson_dq._async.receiving.looks import PATIENCE, Looks
-from redisson_dq._async.receiving.pump import IdleConnections, Pump
+from redisson_dq._async.receiving.pump import Pump
 from redisson_dq._async.receiving.put_backs import PutBacks
 from redisson_dq._concurrency import AsyncInbox, AsyncMutex, AsyncPromise, AsyncWork
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
@@ -57,10 +57,10 @@ class Receiver:
         notices: AsyncInbox[Notice],
         sources: Sequence[Source],
         lookouts: Lookouts | None = None,
-        idle: IdleConnections | None = None,
+        idle: list[None] | None = None,
     ) -> None:
         """``notices`` is the inbox of the background task that serves the callers of all receivers. With ``lookouts``
-        its sources share connections with others. ``idle`` limits how many of their own connections wait for nobody.
+        its sources share connections with others. ``idle`` has permits for own connections that wait for nobody.
         """
         self._connections = connections
         self._clock = connections.clock

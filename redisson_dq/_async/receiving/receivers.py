@@ -10,7 +10,6 @@ from typing import TypeVar
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.receiving.beginning import Beginner
 from redisson_dq._async.receiving.lookouts import Lookouts
-from redisson_dq._async.receiving.pump import IdleConnections
 from redisson_dq._async.receiving.receiver import Notice, Receiver
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncInbox, AsyncPromise, AsyncWork
 from redisson_dq.calls.confirming import subject
@@ -48,7 +47,8 @@ class Receivers:
         self._notices: AsyncInbox[Notice] = AsyncInbox(self._clock)
         self._beginner = Beginner(self._clock, self._notices.put)
         self._lookouts = Lookouts(connections, self._beginner)
-        self._idle = IdleConnections(_IDLE_SETS)
+        # A permit is taken and put back in one step of C code.
+        self._idle = [None] * _IDLE_SETS
         self._task: AsyncBackgroundTask | None = None
         self._closed = False
 

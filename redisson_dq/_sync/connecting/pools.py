@@ -41,7 +41,14 @@ class Pools:
 
     def __init__(self, servers: Servers, clock: Clock, observers: Observers, longest_block: float = 30.0) -> None:
         self._servers = servers
-        self._observers = observers
+        #: The observers, which get all happenings of the client.
+        self.observers = observers
+        #: The name by which the server and the scripts distinguish this client from others.
+        self.client = servers.client
+        #: The number of the database that the keys are in.
+        self.database = servers.database
+        #: Whether keys live on several nodes.
+        self.is_cluster = isinstance(servers, ClusterServers)
         #: The client's clock, for all that waits or reads the time.
         self.clock = clock
         #: How many seconds a command blocks in Redis. Then it is sent again, which shows that Redis answers.
@@ -79,21 +86,6 @@ class Pools:
         return self._process == os.getpid()
 
     @property
-    def observers(self) -> Observers:
-        """The observers, which get all happenings of the client."""
-        return self._observers
-
-    @property
-    def client(self) -> str:
-        """The name by which the server and the scripts distinguish this client from others."""
-        return self._servers.client
-
-    @property
-    def database(self) -> int:
-        """The number of the database that the keys are in."""
-        return self._servers.database
-
-    @property
     def address(self) -> tuple[str, int | None] | None:
         """Host and port of the server, or the path of its socket. None where neither is known before it is asked."""
         return self._servers.address
@@ -102,11 +94,6 @@ class Pools:
     def where(self) -> str:
         """The address as a URL, without user and password."""
         return self._servers.where
-
-    @property
-    def is_cluster(self) -> bool:
-        """Whether keys live on several nodes."""
-        return isinstance(self._servers, ClusterServers)
 
     def pool_of(self, key: str) -> ConnectionPool:
         if self._servers.only is not None:
@@ -179,7 +166,7 @@ class Pools:
 
     def dedicated_at(self, pool: ConnectionPool, role: str, queue: str) -> Dedicated:
         """Like :meth:`dedicated`, to the node of a pool."""
-        return Dedicated(dedicated_connection(pool, role, queue), pool, self, self.clock, self._observers)
+        return Dedicated(dedicated_connection(pool, role, queue), pool, self, self.clock, self.observers)
 
     def connected(self, key: str, role: str, queue: str) -> Dedicated:
         """Like :meth:`dedicated`, and connects it."""

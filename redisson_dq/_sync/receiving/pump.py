@@ -19,7 +19,7 @@ from typing import Any
 
 from redis.exceptions import RedisError, ResponseError
 
-from redisson_dq._concurrency import Cancelled, Inbox, Mutex, Switch, give_way
+from redisson_dq._concurrency import Cancelled, Inbox, Switch, give_way
 from redisson_dq._redis import is_out_of_memory, is_passing, pack, refusal_of, translate
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.dedicated import HungUpError
@@ -45,7 +45,7 @@ from redisson_dq.waits.steps import (
 )
 from redisson_dq.wire.blocking import Source
 
-__all__ = ["IdleConnections", "Pump"]
+__all__ = ["Pump"]
 
 logger = logging.getLogger("redisson_dq")
 
@@ -54,27 +54,6 @@ _PING = pack(("PING",))
 _AT_MOST = 0.001
 # A look, a command that blocks with a look after it, and a look for the cause.
 _COMMANDS_OF_A_TRY = 4
-
-
-class IdleConnections:
-    """A limit for pumps whose sources may be new at each call, such as sets of queues. Others close at once."""
-
-    def __init__(self, most: int) -> None:
-        self._left = most
-        self._mutex = Mutex()
-
-    def enter(self) -> bool:
-        """Whether one more may wait idle, until :meth:`leave`."""
-        with self._mutex:
-            if not self._left:
-                return False
-            self._left -= 1
-            return True
-
-    def leave(self) -> None:
-        """One waits no more."""
-        with self._mutex:
-            self._left += 1
 
 
 class Pump(WaitEngine):
@@ -90,13 +69,16 @@ class Pump(WaitEngine):
         beginner: Beginner,
         *,
         stay: float = 0.0,
-        idle: IdleConnections | None = None,
+        idle: list[None] | None = None,
     ) -> None:
-        """``bell`` wakes the background task. ``stay`` is the engine's. ``idle`` limits how many wait for nobody."""
+        """``bell`` wakes the background task. ``stay`` is the engine's.
+
+        ``idle`` has permits to wait for nobody. It is for sources that may be new at each call, such as sets of queues.
+        """
         backs = PutBacks(connections, source, line)
         super().__init__(line, source, debts, backs, bell, connections.clock.monotonic, stay=stay)
         self._put_backs, self._inbox = backs, bell
-        self._connections, self._beginner, self._idle_limit = connections, beginner, idle
+        self._connections, self._beginner, self._permits = connections, beginner, idle
         self._outage, self._tries = connections.outage, connections.tries
         # The name under which it reports an outage.
         self._part = f"wait {id(self)}"
@@ -260,14 +242,16 @@ class Pump(WaitEngine):
         if self.line.closed and not bell.lingers:
             self._connections.clock.sleep(bell.seconds)
             return None
-        if self._idle_limit is None or not bell.lingers:
+        if self._permits is None or not bell.lingers:
             return self._inbox.next(bell.seconds)
-        stays = self._idle_limit.enter()
         try:
-            return self._inbox.next(bell.seconds if stays else 0)
+            self._permits.pop()
+        except IndexError:
+            return self._inbox.next(0)
+        try:
+            return self._inbox.next(bell.seconds)
         finally:
-            if stays:
-                self._idle_limit.leave()
+            self._permits.append(None)
 
     def _pause(self, pause: Pause) -> None:
         cause = refusal_of(pause.reason)

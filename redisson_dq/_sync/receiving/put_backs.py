@@ -6,8 +6,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from operator import attrgetter
 
 from redisson_dq._concurrency import Cancelled
 from redisson_dq._redis import passes
@@ -15,6 +13,7 @@ from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.waits.debts import Debts
 from redisson_dq.waits.line import Line
+from redisson_dq.waits.steps import Backs
 from redisson_dq.wire.blocking import PutBack, Source
 from redisson_dq.wire.taken import Taken
 
@@ -27,40 +26,23 @@ _LAST_TRIES = 1.5
 _LAST_PAUSE = 0.1
 
 
-class PutBacks:
-    """Values and requests that one pump sends until Redis has them.
+class PutBacks(Backs):
+    """Sends values and requests of one source until Redis has them.
 
-    The mutex of the line guards ``surplus`` and ``unsure``. The other fields belong to the task that sends for the
-    source: its pumper, or its lookout and the clerk, one after the other.
+    Its own fields belong to the task that sends for the source: its pumper, or its lookout and the clerk, one after the
+    other.
     """
 
     def __init__(self, connections: Connections, source: Source, line: Line) -> None:
+        super().__init__()
         self._connections = connections
         self._clock = connections.clock
         self._source = source
         self._line = line
-        #: Puts values back, later. It is also given those that could not be sent.
-        self.again: Callable[[list[Taken]], None] = self.add
-        #: Values that nobody waits for, in the order in which they were taken.
-        self.surplus: list[Taken] = []
-        #: Put-backs whose replies were lost. They are sent again unchanged, before any other request.
-        self.unsure: list[PutBack] = []
-        #: By key, the last put-back that was answered.
-        self.answered: dict[str, bytes] = {}
         # When it stops trying, once the receiver is closed.
         self._give_up_at: float | None = None
         # For how long it has paused since then. A test's clock may not move.
         self._paused = 0.0
-
-    @property
-    def are_left(self) -> bool:
-        """Whether anything is not back yet. May be read without the mutex."""
-        return bool(self.surplus or self.unsure)
-
-    def add(self, values: list[Taken]) -> None:
-        """Takes values to put back, in the order in which they were taken."""
-        self.surplus += values
-        self.surplus.sort(key=attrgetter("number"))
 
     def follow(self, after: PutBack) -> None:
         """Sends the request that has to follow a take. Where Redis is away, that is sent before the next take."""

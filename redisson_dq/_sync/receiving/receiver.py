@@ -15,7 +15,7 @@ from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.receiving.beginning import Beginner, Begun
 from redisson_dq._sync.receiving.lookouts import Lookouts
 from redisson_dq._sync.receiving.looks import PATIENCE, Looks
-from redisson_dq._sync.receiving.pump import IdleConnections, Pump
+from redisson_dq._sync.receiving.pump import Pump
 from redisson_dq._sync.receiving.put_backs import PutBacks
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.scheduling.clock import Clock
@@ -60,10 +60,10 @@ class Receiver:
         notices: Inbox[Notice],
         sources: Sequence[Source],
         lookouts: Lookouts | None = None,
-        idle: IdleConnections | None = None,
+        idle: list[None] | None = None,
     ) -> None:
         """``notices`` is the inbox of the background task that serves the callers of all receivers. With ``lookouts``
-        its sources share connections with others. ``idle`` limits how many of their own connections wait for nobody.
+        its sources share connections with others. ``idle`` has permits for own connections that wait for nobody.
         """
         self._connections = connections
         self._clock = connections.clock

@@ -14,7 +14,6 @@ from redisson_dq._concurrency import BackgroundTask, Inbox, Promise, Work
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.receiving.beginning import Beginner
 from redisson_dq._sync.receiving.lookouts import Lookouts
-from redisson_dq._sync.receiving.pump import IdleConnections
 from redisson_dq._sync.receiving.receiver import Notice, Receiver
 from redisson_dq.calls.confirming import subject
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
@@ -51,7 +50,8 @@ class Receivers:
         self._notices: Inbox[Notice] = Inbox(self._clock)
         self._beginner = Beginner(self._clock, self._notices.put)
         self._lookouts = Lookouts(connections, self._beginner)
-        self._idle = IdleConnections(_IDLE_SETS)
+        # A permit is taken and put back in one step of C code.
+        self._idle = [None] * _IDLE_SETS
         self._task: BackgroundTask | None = None
         self._closed = False
 
