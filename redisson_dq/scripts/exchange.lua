@@ -31,65 +31,41 @@ need({
 })
 
 local stands = {
-  l = function(key, element)
-    return redis.call('LPOS', key, element)
-  end,
+  l = function(key, element) return redis.call('LPOS', key, element) end,
   z = function(key, member, score)
     local found = redis.call('ZSCORE', key, member)
     return found and (found == score or tonumber(found) == tonumber(score))
   end,
-  h = function(key, field, value)
-    return redis.call('HGET', key, field) == value
-  end,
-  s = function(key, value)
-    return redis.call('GET', key) == value
-  end,
+  h = function(key, field, value) return redis.call('HGET', key, field) == value end,
+  s = function(key, value) return redis.call('GET', key) == value end,
 }
 local take = {
-  ['-l'] = function(key, element)
-    redis.call('LREM', key, 1, element)
-  end,
-  ['-z'] = function(key, member)
-    redis.call('ZREM', key, member)
-  end,
-  ['-h'] = function(key, field)
-    redis.call('HDEL', key, field)
-  end,
-  ['-s'] = function(key)
-    redis.call('DEL', key)
-  end,
+  ['-l'] = function(key, element) redis.call('LREM', key, 1, element) end,
+  ['-z'] = function(key, member) redis.call('ZREM', key, member) end,
+  ['-h'] = function(key, field) redis.call('HDEL', key, field) end,
+  ['-s'] = function(key) redis.call('DEL', key) end,
 }
 local made = {}
 local put = {
-  ['+l'] = function(key, element)
-    redis.call('RPUSH', key, element)
-  end,
+  ['+l'] = function(key, element) redis.call('RPUSH', key, element) end,
   ['+o'] = function(key, element, _, zset_key)
     if not redis.call('ZSCORE', zset_key, element) then
       redis.call('RPUSH', key, element)
     end
   end,
-  ['+z'] = function(key, member, score)
-    redis.call('ZADD', key, score, member)
-  end,
+  ['+z'] = function(key, member, score) redis.call('ZADD', key, score, member) end,
   ['+e'] = function(key, member, score, list)
     if redis.call('ZADD', key, 'NX', score, member) == 1 then
       redis.call('RPUSH', list, member)
     end
   end,
-  ['+h'] = function(key, field, value)
-    redis.call('HSET', key, field, value)
-  end,
-  ['+n'] = function(key, field, value)
-    redis.call('HSETNX', key, field, value)
-  end,
+  ['+h'] = function(key, field, value) redis.call('HSET', key, field, value) end,
+  ['+n'] = function(key, field, value) redis.call('HSETNX', key, field, value) end,
   ['+i'] = function(key, field, number)
     local before = redis.call('HGET', key, field) or 0
     redis.call('HSET', key, field, before + number)
   end,
-  ['+s'] = function(key, value)
-    redis.call('SET', key, value)
-  end,
+  ['+s'] = function(key, value) redis.call('SET', key, value) end,
   ['+t'] = function(key, at_ms)
     local left = redis.call('PTTL', key)
     if left >= 0 and left < tonumber(at_ms) - now_ms or left == -1 and made[key] then

@@ -12,15 +12,17 @@ local FAR_MS = 1826 * 86400000
 local told = {}
 
 local function tell(name, figure)
-  told[#told + 1], told[#told + 2] = name, figure
+  if figure then
+    told[#told + 1], told[#told + 2] = name, figure
+  end
 end
 
 local function holds(key, kind)
   return redis.call('TYPE', key).ok == kind
 end
 
--- Elements from the front, elements from the back, and whether these are all. The argument read gives the elements from
--- one place to another.
+-- Lists of elements from the front and from the back, and whether these are all. The argument read gives the elements
+-- from one place to another.
 local function ends(size, read)
   local fronts, backs, bytes = {}, {}, 0
   local function fill(into, from, count, sign)
@@ -40,29 +42,23 @@ local function ends(size, read)
     return at
   end
   if size <= most then
-    return fronts, backs, fill(fronts, 0, size, 1) >= size
+    return {fronts}, fill(fronts, 0, size, 1) >= size
   end
   fill(fronts, 0, math.floor(most / 2), 1)
   fill(backs, size - 1, math.floor(most / 2), -1)
-  return fronts, backs, false
-end
-
-local function add_shown(into, value)
-  if #value <= LARGEST then
-    into[#into + 1] = value
-  end
+  return {fronts, backs}, false
 end
 
 -- -- ready values --------------------------------------------------------------------------------------------------
 
 local values = {}
 if holds(keys.ready, 'list') then
-  local fronts, backs = ends(math.min(redis.call('LLEN', keys.ready), shown), function(from, till)
+  local found = ends(math.min(redis.call('LLEN', keys.ready), shown), function(from, till)
     return redis.call('LRANGE', keys.ready, from, till)
   end)
-  for _, some in ipairs({fronts, backs}) do
+  for _, some in ipairs(found) do
     for _, value in ipairs(some) do
-      add_shown(values, value)
+      values[#values + 1] = #value <= LARGEST and value or nil
     end
   end
 end
@@ -75,11 +71,11 @@ local in_zset, mirrored, lean = {}, {}, 0
 local zset_whole, zset_size, list_size = true, 0, 0
 if holds(keys.timeout, 'zset') then
   zset_size = redis.call('ZCARD', keys.timeout)
-  local fronts, backs, whole = ends(zset_size, function(from, till)
+  local found, whole = ends(zset_size, function(from, till)
     return redis.call('ZRANGE', keys.timeout, from, till, 'WITHSCORES')
   end)
   zset_whole = whole
-  for _, some in ipairs({fronts, backs}) do
+  for _, some in ipairs(found) do
     for i = 1, #some, 2 do
       local member, due = some[i], some[i + 1]
       local kind = entry_kind(member, leased)
@@ -100,12 +96,12 @@ local list_whole, in_list, list_alone, zset_alone = true, {}, 0, 0
 local alone_in_list, alone_in_zset
 if holds(keys.envelopes, 'list') then
   list_size = redis.call('LLEN', keys.envelopes)
-  local fronts, backs, whole = ends(list_size, function(from, till)
+  local found, whole = ends(list_size, function(from, till)
     return redis.call('LRANGE', keys.envelopes, from, till)
   end)
   list_whole = whole
   local is_zset = zset_size > 0
-  for _, some in ipairs({fronts, backs}) do
+  for _, some in ipairs(found) do
     for _, member in ipairs(some) do
       in_list[member] = true
       if not in_zset[member] and not (is_zset and redis.call('ZSCORE', keys.timeout, member)) then
@@ -138,12 +134,8 @@ tell('leases', leased and redis.call('ZCARD', keys.leases) or 0)
 tell('whole', list_whole and zset_whole and 1 or 0)
 tell('list_alone', list_alone)
 tell('zset_alone', zset_alone)
-if alone_in_list then
-  tell('alone_in_list', alone_in_list)
-end
-if alone_in_zset then
-  tell('alone_in_zset', alone_in_zset)
-end
+tell('alone_in_list', alone_in_list)
+tell('alone_in_zset', alone_in_zset)
 for kind, member in pairs(examples) do
   tell('example ' .. kind, string.sub(member, 1, LARGEST))
 end

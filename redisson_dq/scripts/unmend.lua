@@ -18,13 +18,6 @@ end
 outcomes = {}
 keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
 
-local function record_in(text)
-  local state, due, latest, duplicate, key = string.match(text, '^(%l) (%d+) (%d+) (%d+) (.*)$')
-  return state and {
-    state = state, due = tonumber(due), latest = tonumber(latest), duplicate = tonumber(duplicate), key = key,
-  }
-end
-
 -- The record of the delivery as it was. A value that was in line is not put back into the line: it comes at its time.
 local function restore_delivery(id, text, deadline)
   local d = parsed(text)

@@ -283,7 +283,7 @@ LARGEST = {
     "mend_ack": 32_500,
     "offer_item": 32_500,
     "take_due": 32_000,
-    "reject": 31_500,
+    "reject": 32_000,
     "ack": 31_000,
     "reschedule": 30_500,
     "receive": 28_000,

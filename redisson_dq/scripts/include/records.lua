@@ -11,19 +11,21 @@
 -- remembered no more, and may be ready. Most items have no record. The record of an item that Redisson moves stays until a script of
 -- ours drops it, or until both keys expire.
 
--- The record of an item, or nil. Of one in a newer form also gives that form.
-local function record_of(id)
-  local text = redis.call('HGET', keys.records, 'e' .. id)
-  if not text then
-    return nil
-  end
+-- The record with this text, or nil for that of another program or of a newer version.
+local function record_in(text)
   local state, due, latest, duplicate, key = string.match(text, '^(%l) (%d+) (%d+) (%d+) (.*)$')
   -- Texts of digits count as numbers. A larger one would be written in another form.
-  if not state or due + latest + duplicate > 3 * 2 ^ 53 then
-    -- The record of another program, or of a newer version. It must hold up neither delivery nor a call.
-    return nil, newer_form('records', text)
-  end
-  return {
+  return state and due + latest + duplicate <= 3 * 2 ^ 53 and {
     state = state, due = tonumber(due), latest = tonumber(latest), duplicate = tonumber(duplicate), key = key,
-  }
+  } or nil
+end
+
+-- The record of an item, or nil. Of one in a newer form also gives that form, and it holds up neither delivery nor a call.
+local function record_of(id)
+  local text = redis.call('HGET', keys.records, 'e' .. id)
+  local record = text and record_in(text)
+  if not record then
+    return nil, text and newer_form('records', text) or nil
+  end
+  return record
 end
