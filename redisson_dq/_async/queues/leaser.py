@@ -160,13 +160,13 @@ class Leaser(Generic[T]):
         if left == 0 and not receiver.is_quiet:
             # Values of callers who are gone may be on their way back. No look finds them until they are back.
             taken = await receiver.receive(_NO_TIME, wanted, lifeline)
-        if not taken and (left == 0 or (receiver.looks.has_backlog and not receiver.line.is_waited_on)):
-            taken = await receiver.looks.look(wanted, lifeline, left)
+        if not taken and (left == 0 or (receiver.has_backlog and not receiver.line.is_waited_on)):
+            taken = await receiver.look(wanted, lifeline, left)
         if not taken and left != 0:
             now = self._runtime.clock.monotonic()
             left, began = None if left is None else max(_NO_TIME, left - (now - began)), now
             taken = await receiver.receive(left, wanted, lifeline)
-            receiver.looks.has_backlog = bool(taken) and self._runtime.clock.monotonic() - began < _AT_ONCE
+            receiver.has_backlog = bool(taken) and self._runtime.clock.monotonic() - began < _AT_ONCE
         return cast("list[Leased]", taken)
 
     async def run_again(self, request: Request[U], lease: float, left: float | None, *, when_closed: bool = False) -> U:

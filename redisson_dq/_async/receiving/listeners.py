@@ -47,10 +47,7 @@ class Listeners:
 
     def __init__(self, queue: Named, receivers: Receivers, decode: Decode, running: set[Listener]) -> None:
         """``running`` has all listeners of the client while they run."""
-        self._queue = queue
-        self._receivers = receivers
-        self._decode = decode
-        self._running = running
+        self.queue, self.receivers, self.decode, self.running = queue, receivers, decode, running
         self._by_id: dict[int, Listener] = {}
         # An id is never given again. So a second unsubscribe ends nobody else's subscription.
         self._ids = itertools.count(1)
@@ -58,8 +55,8 @@ class Listeners:
     def add(self, source: Callable[[], Waitable], consumer: AsyncCallback[Any]) -> int:
         """Starts one, and gives its id. ``source`` says what it takes from. Raises ClosedError."""
         # The receiver that its background task will ask for. A closed client raises here.
-        self._receivers.of(source())
-        listener = Listener(self._queue, source, consumer, self._receivers, self._decode, self._running)
+        self.receivers.of(source())
+        listener = Listener(self, source, consumer)
         listener_id = next(self._ids)
         self._by_id[listener_id] = listener
         return listener_id
@@ -71,7 +68,7 @@ class Listeners:
         """
         if type(listener_id) is not int:
             raise ArgumentError(
-                f"queue {self._queue!r}: unsubscribe() takes the id that subscribe_on_elements() gave, not "
+                f"queue {self.queue!r}: unsubscribe() takes the id that subscribe_on_elements() gave, not "
                 f"{shown(listener_id)}"
             )
         listener = self._by_id.pop(listener_id, None)
@@ -92,22 +89,13 @@ class Listeners:
 class Listener:
     """Takes from one source until it is stopped, one value after the other."""
 
-    def __init__(
-        self,
-        queue: Named,
-        source: Callable[[], Waitable],
-        consumer: AsyncCallback[Any],
-        receivers: Receivers,
-        decode: Decode,
-        running: set[Listener],
-    ) -> None:
-        self._clock = receivers.connections.clock
-        self._operations = receivers.connections.operations
-        self._queue = queue
+    def __init__(self, listeners: Listeners, source: Callable[[], Waitable], consumer: AsyncCallback[Any]) -> None:
+        self._of = listeners
+        self._queue = listeners.queue
+        self._connections = listeners.receivers.connections
+        self._clock = self._connections.clock
         self._source = source
         self._consumer = consumer
-        self._receivers = receivers
-        self._decode = decode
         self._stopped = False
         # Ends a pause before its time.
         self._going_on = AsyncSwitch(self._clock)
@@ -115,13 +103,12 @@ class Listener:
         self._pauses = Pauses(_PAUSE, _LONGEST_PAUSE)
         self._waits_since = math.inf
         self._holds: list[Any] = []
-        self._running = running
         self._has_ended = False
-        self._task = AsyncBackgroundTask(self._run, f"redisson_dq-listener-{queue.name}")
+        self._task = AsyncBackgroundTask(self._run, f"redisson_dq-listener-{self._queue.name}")
         # Not before it has its background task: the call that closes the client asks for that task.
-        running.add(self)
+        listeners.running.add(self)
         if self._has_ended:
-            running.discard(self)
+            listeners.running.discard(self)
 
     @property
     def is_current(self) -> bool:
@@ -165,19 +152,19 @@ class Listener:
                 for value in await self._wait_for_one():
                     self._holds = [value]
                     try:
-                        with self._operations.around(OperationKind.PROCESS, "process", self._queue.name):
+                        with self._connections.operations.around(OperationKind.PROCESS, "process", self._queue.name):
                             await async_call(self._consumer, value)
                     except Exception:
                         logger.exception("queue %r: a listener's consumer failed", self._queue.name)
                     self._holds = []
         finally:
             self._has_ended = True
-            self._receivers.connections.refusals.ended(self)
-            self._receivers.connections.tries.forget(self)
-            self._running.discard(self)
+            self._connections.refusals.ended(self)
+            self._connections.tries.forget(self)
+            self._of.running.discard(self)
 
     async def _pause(self, error: RedissonDQError, source: Waitable) -> None:
-        tries = self._receivers.connections.tries
+        tries = self._connections.tries
         commands = commands_of_a_wait(len(source.sources))
         seconds = tries.refused(self, refusal_of(error), self._pauses.next(), self._going_on.on, commands)
         await self._going_on.wait(seconds)
@@ -193,7 +180,7 @@ class Listener:
         """The next value, or none after an end or an error."""
         source = self._source()
         try:
-            receiver, lifeline = self._receivers.of(source), Lifeline()
+            receiver, lifeline = self._of.receivers.of(source), Lifeline()
             # The lifeline is set first. So either end() and move() find it, or this call sees what they have set.
             self._wait = receiver, lifeline
             if self._stopped or self._source() != source:
@@ -201,22 +188,21 @@ class Listener:
             self._waits_since = self._clock.monotonic()
             taken = await receiver.receive(None, 1, lifeline)
             self._holds = [each.data for each in taken]
-            values = await self._decode(taken, receiver, lifeline)
+            values = await self._of.decode(taken, receiver, lifeline)
             lifeline.keep()
         except ClosedError:
             # Unless the queue has been renamed since.
             self._stopped = self._stopped or self._source() == source
         except RedissonDQError as error:
-            refusals = self._receivers.connections.refusals
             if self._waits():
                 self._pauses.reset()
-            if refusals.began(self, source.key, "a listener cannot take values", error, self._waits):
+            if self._connections.refusals.began(self, source.key, "a listener cannot take values", error, self._waits):
                 logger.error("queue %r: a listener cannot take: %s", self._queue.name, error)
             await self._pause(error, source)
         else:
             self._pauses.reset()
-            self._receivers.connections.refusals.ended(self)
-            self._receivers.connections.tries.succeeded(self)
+            self._connections.refusals.ended(self)
+            self._connections.tries.succeeded(self)
             return values
         finally:
             self._waits_since = math.inf

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
 from redisson_dq._async.connecting.connections import Connections
-from redisson_dq._concurrency import AsyncPromise, AsyncWork
+from redisson_dq._concurrency import AsyncInbox, AsyncPromise
 from redisson_dq._redis import passes
 from redisson_dq.errors import RedisConnectionError, RedisReplyError, RedissonDQError
 from redisson_dq.waits.debts import Debts
@@ -24,55 +24,46 @@ PATIENCE = 0.03
 
 
 class Looks:
-    """The callers of one receiver that look themselves, until they have kept their values."""
+    """The base of a receiver: its callers that look themselves, until they have kept their values."""
 
     def __init__(
-        self,
-        connections: Connections,
-        line: Line,
-        source: Source,
-        debts: Debts,
-        notify: Callable[[Any], None],
-        owner: object,
-        attend: AsyncWork,
+        self, connections: Connections, notices: AsyncInbox[Any], line: Line, sources: Sequence[Source]
     ) -> None:
-        """``notify`` puts a notice into the inbox of the background task that serves the callers of ``owner``, the
-        receiver. The notice ``attend`` wakes the pump, which pays the ``debts``.
-        """
+        """``notices`` is the inbox of the background task that serves the callers."""
         self._connections = connections
         self._clock = connections.clock
-        self._line = line
-        self._source = source
-        self._debts = debts
-        self._notify = notify
-        self._owner = owner
-        self._attend = attend
+        self._notices = notices
+        self.line = line
+        #: The sources. A look is for a receiver of one source that has one.
+        self.sources = tuple(sources)
+        # Pumps may be replaced, the debts stay.
+        self._debts = {source: Debts() for source in sources}
         #: Whether the last look found something at once. The next look may then do so too.
         self.has_backlog = False
         # Callers that may not have kept the values of their look yet.
-        self._callers: deque[Waiter] = deque()
+        self._lookers: deque[Waiter] = deque()
 
     async def look(self, limit: int, lifeline: Lifeline, timeout: float | None) -> list[Taken]:
         """Up to ``limit`` values that are ready, in one round trip of the caller's own.
 
-        The lifeline is as with ``Receiver.receive``. A request whose reply was lost is sent again, and gives the same
+        The lifeline is as with ``receive``. A request whose reply was lost is sent again, and gives the same
         values. With a ``timeout`` of 0 this call sends it again, and raises when no answer comes. Otherwise the
         receiver sends it again, and the values are for the first caller in line then. The look finds nothing when no
         connection is idle, or when Redis cannot be reached, refuses for a while, or has not answered in time.
         """
         waits = timeout != 0
         if waits and timeout is not None:
-            limit = int(min(limit, self._line.affordable(timeout)))
-        request = self._source.look(limit)
+            limit = int(min(limit, self.line.affordable(timeout)))
+        request = self.sources[0].look(limit)
         assert request is not None
-        waiter = Waiter(limit, 0.0, AsyncPromise(self._clock), self._notify, self._owner)
+        waiter = Waiter(limit, 0.0, AsyncPromise(self._clock), self._notices.put, self)
         waiter.farewell = Farewell(lifeline, waiter)
         waiter.request = request
         # Another thread may remove the same caller.
         with contextlib.suppress(IndexError, ValueError):
-            while self._callers and (first := self._callers[0]).is_settled:
-                self._callers.remove(first)
-        self._callers.append(waiter)
+            while self._lookers and (first := self._lookers[0]).is_settled:
+                self._lookers.remove(first)
+        self._lookers.append(waiter)
         lifeline.waiter = waiter
         try:
             if waits:
@@ -85,7 +76,7 @@ class Looks:
             # There is nothing to let go of. A second notice would have to be read, and the next call would wait for
             # that.
             lifeline.waiter = None
-            self._missed(waiter, error, again=waits)
+            self._look_missed(waiter, error, again=waits)
             if waits and isinstance(error, RedissonDQError) and passes(error):
                 return []
             raise
@@ -96,7 +87,7 @@ class Looks:
         # They are the caller's once it has called keep().
         return taken
 
-    def _missed(self, waiter: Waiter, error: BaseException, *, again: bool) -> None:
+    def _look_missed(self, waiter: Waiter, error: BaseException, *, again: bool) -> None:
         """No reply came. With ``again`` the receiver sends the request again, as the caller does not.
 
         The values are for the first caller in line then.
@@ -109,10 +100,14 @@ class Looks:
             waiter.farewell = None
         elif again:
             # It is owed before the caller gets in line, as its values were first.
-            self._debts.leave_request(waiter)
-            self._notify(self._attend)
+            self._debts[self.sources[0]].leave_request(waiter)
+            self._notices.put(self.attend)
         else:
             waiter.leave()
+
+    async def attend(self) -> None:
+        """Makes sure that somebody serves those who wait, and pays the debts."""
+        raise NotImplementedError
 
     async def _insisted(self, request: Request[list[Taken]]) -> list[Taken]:
         try:
@@ -130,11 +125,11 @@ class Looks:
     # -- for others, also without the mutex --------------------------------------------------------------------------
 
     @property
-    def are_leaving(self) -> bool:
+    def are_lookers_leaving(self) -> bool:
         """Whether values of a caller that leaves still have to be put back."""
-        return any(waiter.is_leaving and not waiter.is_gone for waiter in list(self._callers))
+        return any(waiter.is_leaving and not waiter.is_gone for waiter in list(self._lookers))
 
     @property
-    def are_open(self) -> bool:
+    def are_looks_open(self) -> bool:
         """Whether a caller may still leave without keeping the values of its look."""
-        return not all(waiter.is_settled for waiter in list(self._callers))
+        return not all(waiter.is_settled for waiter in list(self._lookers))

@@ -66,8 +66,16 @@ class RoundRobinReceiver(Receiver):
     def _make_pumps(self, sources: Sequence[Source]) -> Mapping[str, Taker]:
         # The receiver's background task reads the inbox of the line, so each pump has a bell of its own.
         return {
-            key: Pump(self._connections, source, self.line, debts, AsyncInbox(self._clock), self._beginner, stay=STAY)
-            for key, source, debts in ((each.key, each, self._debts[each.key]) for each in sources)
+            each.key: Pump(
+                self._connections,
+                each,
+                self.line,
+                self._debts[each],
+                AsyncInbox(self._clock),
+                self._beginner,
+                stay=STAY,
+            )
+            for each in sources
         }
 
     @property

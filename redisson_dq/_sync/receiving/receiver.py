@@ -19,7 +19,6 @@ from redisson_dq._sync.receiving.pump import Pump
 from redisson_dq._sync.receiving.put_backs import PutBacks
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.scheduling.clock import Clock
-from redisson_dq.waits.debts import Debts
 from redisson_dq.waits.line import Answer, Answering, Farewell, Lifeline, Line, Waiter
 from redisson_dq.waits.rotation import SharedSources
 from redisson_dq.waits.watched import WatchedSource
@@ -47,7 +46,7 @@ def time_left(deadline: float, clock: Clock) -> float:
     return max(0.0, deadline + _GRACE - clock.monotonic())
 
 
-class Receiver:
+class Receiver(Looks):
     """Takes from one source for all local callers, over one connection.
 
     The methods of the first section are for callers. They hand their work to background tasks by notices, so an
@@ -65,26 +64,17 @@ class Receiver:
         """``notices`` is the inbox of the background task that serves the callers of all receivers. With ``lookouts``
         its sources share connections with others. ``idle`` has permits for own connections that wait for nobody.
         """
-        self._connections = connections
-        self._clock = connections.clock
+        self._inbox: Inbox[Waiter | str] = Inbox(connections.clock)
+        line = Line(sources[0].key, self._inbox, Mutex())
+        super().__init__(connections, notices, line, sources)
         self._idle = idle
-        self._notices = notices
-        self._inbox: Inbox[Waiter | str] = Inbox(self._clock)
-        self.line = Line(sources[0].key, self._inbox, Mutex())
         self._beginner = Beginner(self._clock, notices.put)
         self._asides: dict[object, Begun] = {}
-        self.sources = tuple(sources)
-        # By the key of the source, as the pumps are. Pumps may be replaced, the debts stay.
-        self._debts = {source.key: Debts() for source in sources}
         # Shared pumps in whose place others are. Values may still be on their way back there.
         self._replaced: list[Taker] = []
         self._pumps = self._shared_pumps(sources, lookouts) if lookouts else self._make_pumps(sources)
         #: The first of them, and of a receiver of one source the only one.
         self.pump = next(iter(self._pumps.values()))
-        #: The looks of callers, each in a round trip of its own. For one source with a look.
-        self.looks = Looks(
-            connections, self.line, sources[0], self._debts[sources[0].key], notices.put, self, self.attend
-        )
 
     # -- for callers -------------------------------------------------------------------------------------------------
 
@@ -199,7 +189,7 @@ class Receiver:
         debts = self._debts
         return {
             each.key: Pump(
-                self._connections, each, self.line, debts[each.key], self._inbox, self._beginner, idle=self._idle
+                self._connections, each, self.line, debts[each], self._inbox, self._beginner, idle=self._idle
             )
             for each in sources
         }
@@ -209,9 +199,7 @@ class Receiver:
         for each in sources:
             backs = PutBacks(connections, each, self.line)
             together.add(
-                WatchedSource(
-                    self.line, each, debts[each.key], backs, self._clock.monotonic, lookouts, self._stop_sharing
-                )
+                WatchedSource(self.line, each, debts[each], backs, self._clock.monotonic, lookouts, self._stop_sharing)
             )
         return {each.source.key: each for each in together.all}
 
@@ -225,8 +213,8 @@ class Receiver:
             self._replaced += shared
             self._pumps = self._make_pumps([each.source for each in shared])
             self.pump = next(iter(self._pumps.values()))
-        for key, pump in self._pumps.items():
-            if self._debts[key]:
+        for pump in self._pumps.values():
+            if pump.debts:
                 pump.wake()
         self._serve()
 
@@ -287,7 +275,7 @@ class Receiver:
             self.line.admit()
             if waiter.request is not None:
                 # The caller may have left it before.
-                self._debts[self.pump.source.key].admit()
+                self.pump.debts.admit()
                 if not (waiter.answer.filled or waiter.is_gone):
                     # The request may have taken values. Sent again, it gives the same values.
                     self.pump.recover(waiter.request)
@@ -348,7 +336,7 @@ class Receiver:
     @property
     def is_quiet(self) -> bool:
         """Whether every value on its way has a caller that waits for it. May be read without the mutex."""
-        is_leaving = self.looks.are_leaving or self.line.are_leaving
+        is_leaving = self.are_lookers_leaving or self.line.are_leaving
         return not is_leaving and not self._inbox.count and all(pump.is_quiet for pump in self._takers)
 
     @property

@@ -170,7 +170,7 @@ class Receivers:
         pauses, waited = Pauses(_PAUSE, _LONGEST_PAUSE), 0.0
         while waited < _LAST_REPLY and any(
             # A caller may still add one, and gets the error that the client is closed.
-            each.looks.are_open or not each.is_at_rest
+            each.are_looks_open or not each.is_at_rest
             for each in list(self._receivers.values())
         ):
             seconds = pauses.next()

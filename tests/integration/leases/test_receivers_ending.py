@@ -29,7 +29,6 @@ class Idle:
     def __init__(self, happens: Callable[[], object]) -> None:
         self._happens = happens
         self.line = self
-        self.looks = self
         self.closed = False
         self.is_at_rest = True
         self.sources: tuple[Any, ...] = ()
@@ -38,7 +37,7 @@ class Idle:
         self.closed = True
 
     @property
-    def are_open(self) -> bool:
+    def are_looks_open(self) -> bool:
         return bool(self._happens())
 
 

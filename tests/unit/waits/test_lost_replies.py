@@ -112,17 +112,17 @@ def test_what_follows_a_take_is_owed_when_its_connection_is_cancelled(line: Line
 def test_a_look_that_is_sent_again(line: Line, error: ResponseError, is_owed: bool) -> None:
     """The first one may have been carried out, so the receiver asks again when the second one is refused."""
     tries = iter([RedisConnectionError("lost", maybe_done=True), our(error)])
-    notices: list[Any] = []
+    notices: Inbox[Any] = Inbox(SYSTEM)
 
     def run(*args: Any, **options: Any) -> Any:
         raise next(tries)
 
     connections: Any = SimpleNamespace(clock=SYSTEM, run=run)
-    looks = Looks(connections, line, SOURCE, Debts(), notices.append, None, lambda: None)
+    looks = Looks(connections, notices, line, [SOURCE])
     lifeline = Lifeline()
     with pytest.raises((RedisReplyError, RedisConnectionError)) as raised:
         looks.look(1, lifeline, 0)
     assert vars(raised.value)["maybe_done"]
-    (waiter,) = notices
+    waiter = notices.get()
     assert waiter.is_leaving
     assert waiter.request is not None
