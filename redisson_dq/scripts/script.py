@@ -6,8 +6,8 @@ corresponds to, if there is one. Inside a script its keys have the names of its 
 QueueKeys calls so. ``KEYS: any`` marks a script for any number of keys.
 
 ``INCLUDE`` names the files of ``include/`` whose functions a file calls. An include that calls others has such a line
-too. Its ``KEYS`` are those it works on. Each include is once in the assembled text, before the first file that
-needs it.
+too. The script has to have each key that they name, but for one that they ask for by ``not keys.NAME``. Each include
+is once in the assembled text, before the first file that needs it.
 
 Lua makes each function again in each call. So a script may have a line ``-- INCLUDE: names`` further down, after its
 ordinary case. Those files are there. A call that returns before that line does not pay for them.
@@ -227,7 +227,8 @@ def _assembled(name: str, file: _File) -> Script:
         texts.extend(_resolve(f"script {name!r}", file, needed, included, ()))
         texts.append(text)
     for part, include in included.items():
-        missing = set(_keys(include.header)).difference(keys)
+        text = _without_comments(include.text)
+        missing = set(re.findall(r"\bkeys\.(\w+)", text)).difference(keys, re.findall(r"not keys\.(\w+)", text))
         if missing:
             raise ScriptError(f"script {name!r} has no key {sorted(missing)}, which include {part!r} works on")
     source = _with_numbers(_without_comments("".join(texts)), keys)

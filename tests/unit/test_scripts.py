@@ -372,7 +372,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
 def test_an_include_stands_once_behind_those_it_calls(files: Callable[..., Script]) -> None:
     script = files(
         "-- KEYS: ready\n-- INCLUDE: b, a\nreturn a() + b()\n",
-        a="-- KEYS: ready\nlocal function a() return #keys.ready end\n",
+        a="local function a() return not keys.timeout and #keys.ready end\n",
         b="-- INCLUDE: a\nlocal function b() return a() end\n",
     )
     assert script.includes == ("a", "b")
@@ -409,7 +409,7 @@ def test_an_include_of_a_later_line_stands_there(files: Callable[..., Script]) -
             "include 'a' includes 'b' and calls nothing",
         ),
         ("-- INCLUDE: gone\ngone()", {}, "there is no include 'gone'"),
-        ("-- KEYS: ready\n-- INCLUDE: a\na()", {"a": "-- KEYS: timeout\nlocal function a() end"}, "no key .'timeout'"),
+        ("-- KEYS: ready\n-- INCLUDE: a\na()", {"a": "local function a() b(keys.timeout) end"}, "no key .'timeout'"),
     ],
 )
 def test_files_that_do_not_fit_together_are_refused(

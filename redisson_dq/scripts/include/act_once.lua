@@ -1,5 +1,4 @@
 -- Acts once on each of some entries, however often the call is sent, and remembers for a day which of them it left.
--- KEYS: returned
 -- INCLUDE: once
 --
 --   returned   nonce                 the call was carried out

@@ -1,5 +1,4 @@
 -- Adds values to the waiting keys.
--- KEYS: timeout, envelopes, channel, alarm
 -- INCLUDE: head, int
 
 -- Sent by adder and store after the first write.

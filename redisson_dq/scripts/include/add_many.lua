@@ -1,5 +1,4 @@
 -- Adds many values at once.
--- KEYS: timeout, envelopes, channel, settings, alarm, leases
 -- INCLUDE: add, head, int
 
 -- Adds the values that are in ARGV from here on, at most 1,000, and announces the head when it is one of them. The

@@ -1,5 +1,4 @@
 -- Remembers a time that every client looks at.
--- KEYS: alarm
 -- INCLUDE: int
 --
 --   alarm   at -> the time, known -> until when all clients are taken to know of it; both in epoch ms

@@ -1,5 +1,4 @@
 -- Sets aside undeliverable entries.
--- KEYS: timeout, quarantine, newer
 -- INCLUDE: forms, newer_entry
 --
 --   quarantine  members in no envelope format, each after its score

@@ -1,5 +1,4 @@
 -- Remembers of an item that it was taken out.
--- KEYS: forget
 -- INCLUDE: remember
 
 -- Notes that an item was taken out, so that it is not reported later as delivered. Returns the time, for live_until.

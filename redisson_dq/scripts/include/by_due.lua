@@ -1,5 +1,4 @@
 -- Reads waiting entries in the order of due times.
--- KEYS: timeout
 -- INCLUDE: held_members, ranked, reads
 
 -- Finding a lease takes as long as looking at this many entries.

@@ -1,5 +1,4 @@
 -- Limits and rates by key: each key of values has slots and tokens of its own.
--- KEYS: ready, arrivals, leases, deliveries, lines, turns
 -- INCLUDE: lines, shared_limit, bucket, slots
 --
 --   lines    'p' .. since .. id   a parked value, since epoch ms

@@ -1,5 +1,4 @@
 -- Compares the room of a bounded queue with its content.
--- KEYS: ready, arrivals, timeout, capacity, capacity_channel, settings
 -- INCLUDE: announce, change_room
 --
 --   capacity   how many more values it may hold, as Redisson counts

@@ -1,5 +1,4 @@
 -- Changes the room of a bounded queue.
--- KEYS: capacity
 
 -- The room, or nil where the key holds no number. That is not the error of a call whose values have left or come, but that
 -- of the next offer.

@@ -1,5 +1,4 @@
 -- Takes entries out of the envelope list.
--- KEYS: envelopes
 local ERASED = 'redisson_dq: erased'
 
 -- How many of these places, which are sorted, are counted from the front. LREM goes along the list from the front to the

@@ -1,5 +1,4 @@
 -- Counts the values that receivers hold.
--- KEYS: timeout, leases
 -- INCLUDE: clock, find
 
 -- Redisson's delete() and the end of a time to live take the entries, and leave the marks that they are held. Such

@@ -1,5 +1,4 @@
 -- Puts values into the dead-letter list.
--- KEYS: ready, dead, dead_info, dead_index, events
 -- INCLUDE: delivery_record, settle, events
 --
 --   dead        the values, raw

@@ -1,5 +1,4 @@
 -- Delivers due entries: chooses how much one call moves, and moves it to the ready list.
--- KEYS: ready, timeout, envelopes, quarantine, newer, records, expired, leases, deliveries, events
 -- INCLUDE: envelope, budget, reads, places, close_up, records, remember, parts, expire_late, lapse, unlearn, aside, named, events, check_types
 
 -- A number of due entries, in due order, or fewer where they are large.

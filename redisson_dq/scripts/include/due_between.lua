@@ -1,5 +1,4 @@
 -- Takes waiting values out by their due times, in that order.
--- KEYS: timeout, envelopes, quarantine, newer, records, forget, expired, settings, leases
 -- INCLUDE: envelope, held_now, ranked, reads, places, close_up, records, remember, expire_late, taken, unlearn, newer_entry, named
 
 local TAKING_DUE = {'HEXISTS', 'ZRANGE'}

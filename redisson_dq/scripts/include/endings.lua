@@ -1,5 +1,4 @@
 -- Ends leases for good: their values are done.
--- KEYS: timeout, leases, deliveries
 -- INCLUDE: held, parts, first_write
 local ENDING = {'HDEL', 'ZREM'}
 

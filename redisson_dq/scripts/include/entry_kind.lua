@@ -1,5 +1,4 @@
 -- Finds out which kind of entry a member is.
--- KEYS: leases
 -- INCLUDE: envelope, newer_entry
 
 -- 'current' or 'legacy' for a mirrored entry, 'lean', 'lease', 'newer', or 'unknown'.

@@ -1,5 +1,4 @@
 -- Notes what happens to items, where the queue keeps a history.
--- KEYS: events
 -- INCLUDE: clock
 --
 --   settings  history -> how many events are kept, a space, for how many ms

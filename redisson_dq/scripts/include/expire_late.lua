@@ -1,5 +1,4 @@
 -- Sets aside items that were too late to be delivered: the last thousand of them, and how many there were.
--- KEYS: expired, settings
 -- INCLUDE: parts
 
 local function is_too_late(record, now_ms)

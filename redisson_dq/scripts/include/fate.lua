@@ -1,5 +1,4 @@
 -- Finds out how an item ended.
--- KEYS: forget
 
 -- The fate of an item that does not wait any more: 'delivered', 'expired', or 'unknown'.
 local function fate(id, record, due, remember_ms, now_ms)

@@ -1,5 +1,4 @@
 -- Counts the contents of a queue. A key that holds another type is reported, and counts nothing.
--- KEYS: ready, timeout, channel, settings, mover, leases, deliveries, lines
 -- INCLUDE: count_held, expiry, int, delivery_record
 
 local SIZES = {

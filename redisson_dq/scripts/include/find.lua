@@ -1,5 +1,4 @@
 -- Finds an entry by its id.
--- KEYS: timeout
 -- INCLUDE: envelope
 
 -- Byte by byte: Lua's own comparison of strings follows the server's locale, a zset's order does not.

@@ -1,5 +1,4 @@
 -- Recognises members that another program wrote into a zset of ours, and sets them aside.
--- KEYS: quarantine
 
 -- Whether a text may be the id of an entry (8 or 9 bytes) or of a lease (8 or 10 bytes).
 local function is_id(text)

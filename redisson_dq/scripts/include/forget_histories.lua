@@ -1,5 +1,4 @@
 -- Drops the records of values that nobody will receive any more.
--- KEYS: deliveries, histories, history_ends, records
 -- INCLUDE: find, named, delivery_record, foreign
 local AGED = 86400000
 -- A call that leaves at most one record drops this many at most.

@@ -1,5 +1,5 @@
 -- Looks for an entry among the last of the list of envelopes, where fresh entries are.
--- KEYS: envelopes
+
 -- LPOS looks in a part of the list of this size for an entry that is found nowhere else.
 local FRESH_PART = 8
 

@@ -1,5 +1,4 @@
 -- Leases the values of one call, all until the same deadline.
--- KEYS: timeout, channel, leases, deliveries, alarm, events
 -- INCLUDE: keep_alive, waking, parts, int, events
 local GRANTING = {'HSET', 'PEXPIRE', 'PTTL', 'ZADD', 'ZRANGE'}
 

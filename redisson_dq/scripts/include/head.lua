@@ -1,5 +1,4 @@
 -- Announces to every client when added values are due, so that none waits behind a head that no client knows of.
--- KEYS: timeout, channel, alarm
 -- INCLUDE: announce, int
 --
 --   alarm   told -> when an overdue head was announced, in epoch ms; the next transfer takes it out (mover.lua)

@@ -1,5 +1,4 @@
 -- Finds leases that are still held.
--- KEYS: timeout, leases
 -- INCLUDE: find
 
 local SETTLING = {'HDEL', 'HGET', 'ZCOUNT', 'ZRANGE', 'ZRANGEBYSCORE', 'ZREM'}

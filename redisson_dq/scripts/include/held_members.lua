@@ -1,5 +1,4 @@
 -- Finds the entries of all leases that are held.
--- KEYS: timeout, leases
 -- INCLUDE: held_now, find
 
 -- The entries that are held, or nil where there are more than the limit.

@@ -1,6 +1,5 @@
 -- Distinguishes values that wait from values that receivers hold. Both are in the zset. A lease whose deadline has
 -- passed waits again.
--- KEYS: leases
 -- INCLUDE: clock, envelope
 
 -- How many leases there are, and the time.

@@ -1,5 +1,4 @@
 -- Reads hints: the places of due entries, as a pass has found them.
--- KEYS: envelopes
 --
 -- A hint is believed only when its entry is there, or close by.
 --

@@ -1,5 +1,4 @@
 -- Finds the record of a value that is about to be delivered.
--- KEYS: timeout, deliveries, histories, history_ends
 -- INCLUDE: delivery_record, forms, known_of
 
 local RECALLING = {'EXISTS', 'HDEL', 'HEXISTS', 'ZCOUNT', 'ZRANGEBYLEX', 'ZRANGEBYSCORE', 'ZSCORE'}

@@ -1,5 +1,4 @@
 -- Finds the records of values that were delivered before, or that have a context.
--- KEYS: timeout, histories
 
 -- The most records of equal values that are read. Records whose values are ready come first.
 local LOOKS = 8

@@ -1,5 +1,4 @@
 -- Notes that leases have ended by their deadlines.
--- KEYS: leases, deliveries, turns, events
 -- INCLUDE: delivery_record, leave, forms, events, check_types
 local LAPSING = {'HDEL', 'HGET', 'HSET', 'PEXPIRE', 'PTTL', 'ZADD', 'ZREM'}
 

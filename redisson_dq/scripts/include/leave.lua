@@ -1,5 +1,4 @@
 -- Writes the record of a value for its next delivery.
--- KEYS: deliveries, histories, history_ends
 -- INCLUDE: delivery_record, keep_alive
 --
 --   leases        id -> deadline, of each value that a receiver holds. Its entry in the zset is due at that time

@@ -1,5 +1,4 @@
 -- Reads and removes dead letters, and their records.
--- KEYS: dead, dead_info, dead_index
 -- INCLUDE: delivery_record, digest, forms
 
 local LETTERING = {'DEL', 'EXISTS', 'HDEL', 'HGET', 'LLEN', 'LPOP', 'LPUSH', 'LREM', 'ZRANGEBYLEX', 'ZREM'}

@@ -1,5 +1,4 @@
 -- How many values may wait.
--- KEYS: timeout, settings, leases, events
 -- INCLUDE: count_held, events
 
 -- Whether this many more may wait. Also reads whether the queue keeps a history (events.lua).

@@ -1,5 +1,4 @@
 -- Keeps values of one key in line, and those that wait for a slot of a limit.
--- KEYS: ready, timeout, envelopes, leases, deliveries, histories, history_ends, lines, turns, handled
 -- INCLUDE: clock, envelope, find, delivery_record, forms, unlearn, leave, keep_alive, turn, shared_limit, check_types
 --
 --   lines    'k' .. key .. number     a turn: the place of a value among those of its key, as they came

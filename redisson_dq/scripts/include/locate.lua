@@ -1,5 +1,4 @@
 -- Finds the item a call names.
--- KEYS: records, deliveries
 -- INCLUDE: records, named, delivery_record, whereabouts, refuse_newer
 
 -- key: 'i' .. id of the caller's, or ''; id, due: of the entry, or ''. Returns the id of the item's entry, its due

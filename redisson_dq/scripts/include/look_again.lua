@@ -1,5 +1,4 @@
 -- Makes Redisson's clients look when something is due next.
--- KEYS: channel
 
 -- Redisson forgets the time of a message that comes while the reply to its transfer is on the way. It arms its timer by
 -- that reply, which was made before. A time in the past makes it transfer at once, and the reply to that has the

@@ -1,5 +1,4 @@
 -- Elects the one of several clients that moves a queue.
--- KEYS: timeout, channel, mover, recurring_due
 -- INCLUDE: alarm, int
 --
 --   mover   who, when its last call may have ended, when it told the others of the next due time; both in us

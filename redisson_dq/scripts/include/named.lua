@@ -1,5 +1,4 @@
 -- Finds the item of a delivery, and where an item is known now.
--- KEYS: records
 --
 --   records  'p' .. entry id   where an item is known that is not known by its entry: 'l' and an id in deliveries, or
 --                              'd' and the id of a dead letter

@@ -1,5 +1,4 @@
 -- Returns the newer forms that a call has met, and those that earlier calls have set aside.
--- KEYS: newer
 -- INCLUDE: forms
 
 -- The name of its key and its form, in turn. The argument may_stand: whether an entry may have been set aside before.

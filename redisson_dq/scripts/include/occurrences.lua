@@ -1,5 +1,4 @@
 -- Finds the recurring offers whose occurrence has come.
--- KEYS: recurring, recurring_due
 
 -- Up to a number of them: id, definition and due of each in turn.
 local function occurrences(now_ms, most)

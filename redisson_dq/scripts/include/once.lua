@@ -1,5 +1,4 @@
 -- Makes a change once, however often its call is sent again because its reply was lost.
--- KEYS: returned
 -- INCLUDE: keep_alive
 
 -- A day: for this time a call may be sent again.

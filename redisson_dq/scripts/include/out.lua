@@ -1,5 +1,4 @@
 -- Takes one entry out.
--- KEYS: timeout, envelopes
 -- INCLUDE: clock, fresh, ids, unlearn
 local TAKING_OUT = {'HDEL', 'LINDEX', 'LLEN', 'LPOS', 'LRANGE', 'LREM', 'ZREM'}
 -- How many entries in the middle of the list are read to find one of ours.

@@ -1,5 +1,4 @@
 -- Reads the keys of due entries, and their places in the envelope list, for a pass.
--- KEYS: timeout, envelopes
 -- INCLUDE: clock, budget, hints, places, reads
 --
 -- The calls of a pass go through the list from its end to its front, a slice each. They change nothing, and answer with

@@ -1,5 +1,4 @@
 -- Finds the places of due entries in the envelope list, of as many as one call has time for.
--- KEYS: timeout, envelopes
 -- INCLUDE: clock, budget, fresh, ids, search, reads
 --
 -- The front and the end of the list are looked at first. A short list is scanned, and so is a short part of a long one.

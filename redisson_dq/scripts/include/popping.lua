@@ -1,5 +1,4 @@
 -- Takes values out of a queue for receivers that lease them. Values that have arrived for a receiver come first.
--- KEYS: ready, arrivals
 -- INCLUDE: digest, grant
 -- LPOP comes first. It needs no memory, so a full server does not refuse the later commands.
 local RECEIVING = {'LPOP'}

@@ -1,5 +1,4 @@
 -- Goes through the zset by due times, some entries at a time.
--- KEYS: timeout
 -- INCLUDE: reads
 
 local RANKED_AT_ONCE = 1000

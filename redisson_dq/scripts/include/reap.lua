@@ -1,5 +1,4 @@
 -- Finds leases that somebody else has ended.
--- KEYS: leases, histories
 -- INCLUDE: find, lapse, foreign
 
 -- Redisson's transfer knows nothing of leases. So a few leases at a time are checked for their end. Returns how many.

@@ -1,5 +1,4 @@
 -- The records of single items, beyond their entries.
--- KEYS: records
 -- INCLUDE: forms
 --
 --   records  'e' .. entry id             state, due, latest (0: none), duplicate until (0: by state), key or nothing

@@ -1,5 +1,4 @@
 -- Leases values of which something is known, and finds again what a call has leased.
--- KEYS: timeout, leases, deliveries, turns, records, events
 -- INCLUDE: envelope, find, delivery_record, turn, grant, settle, events
 
 local letters = 0

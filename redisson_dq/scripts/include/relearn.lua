@@ -1,5 +1,4 @@
 -- Moves the record of an entry along with it.
--- KEYS: forget, leases, deliveries, histories, history_ends
 -- INCLUDE: delivery_record, unlearn, leave, remember
 
 -- The entry has another due time now. A lease that has ended is no lease any more.

@@ -1,5 +1,4 @@
 -- Writes and drops records.
--- KEYS: records, forget
 -- INCLUDE: keep_alive
 local WEEK = 604800000
 -- The time that reading, writing, finding, sweeping and dropping records takes.

@@ -1,5 +1,4 @@
 -- Makes room in a bounded queue for values that have left it.
--- KEYS: capacity, capacity_channel
 -- INCLUDE: change_room, announce
 local function make_room(count)
   local room = count > 0 and change_room(count)

@@ -1,5 +1,4 @@
 -- Searches the envelope list for entries of ours, whose ids grow with the offers.
--- KEYS: envelopes
 -- INCLUDE: ids, reads
 --
 -- Java's ids are random and lie between ours. So a search may miss an entry that a random id misled it about. It may

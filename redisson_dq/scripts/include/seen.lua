@@ -1,5 +1,4 @@
 -- Finds entries in the list of envelopes by the places at which a walk met them.
--- KEYS: envelopes
 --
 -- A walk reports a place, and others take entries out before it until the entry is acted on. So the entries of one call
 -- are shifted by about as many places.

@@ -1,5 +1,4 @@
 -- Follows an item from one id to the next, until it is settled.
--- KEYS: records, forget, events
 -- INCLUDE: named, records, remember, events
 local FOLLOWING = {'HDEL', 'HEXISTS', 'HGET', 'HSET', 'HSETNX', 'PEXPIRE', 'PTTL', 'ZADD', 'ZSCORE'}
 local DAY_MS = 86400000

@@ -1,5 +1,4 @@
 -- Limits that several queues share: their slots and tokens are in keys of their own.
--- KEYS: ready, timeout, envelopes, leases, deliveries, histories, history_ends, lines, turns
 -- INCLUDE: check_types
 --
 --   redisson_dq_slots:home   's' .. key .. length of the id .. id .. queue   a slot that a lease of a queue has

@@ -1,5 +1,4 @@
 -- Counts the slots of limits, and calls up values for those that are free.
--- KEYS: ready, leases, lines, turns
 -- INCLUDE: lines, shared_limit, bucket, parts
 
 -- called_up: how many values this call has called up, of all queues. next_ms: in how many ms the first slot ends that

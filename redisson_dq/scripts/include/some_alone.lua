@@ -1,5 +1,4 @@
 -- Finds out whether entries are only in the zset.
--- KEYS: timeout, envelopes
 -- INCLUDE: held_members
 
 -- The entries of more leases take too long to find.

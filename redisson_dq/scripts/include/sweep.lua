@@ -1,5 +1,4 @@
 -- Sweeps: drops the records whose time is over.
--- KEYS: ready, arrivals, timeout, forget, leases, deliveries, histories, history_ends
 -- INCLUDE: find, records, remember, named, unlearn, foreign
 local HOUR_MS, SEARCHED = 3600000, 1000
 -- The record of an overdue item that still waits is looked at again after this many ms.

@@ -1,5 +1,4 @@
 -- Forgets the ids of ready items whose values somebody takes away: they were not delivered, so they may be offered again.
--- KEYS: timeout, records, forget, leases, deliveries, histories, history_ends, settings, events
 -- INCLUDE: history, unlearn, find, named, records, bury, remember, digest, delivery_record, need, events, check_types
 local TAKING_AWAY = {'EXISTS', 'HDEL', 'HGET', 'HSET', 'PEXPIRE', 'PTTL', 'ZADD', 'ZRANGEBYLEX', 'ZREM', 'ZSCORE'}
 -- How far a clock may be ahead, and a transfer early.

@@ -1,5 +1,4 @@
 -- Takes back entries that a former version has set aside, and that this version knows.
--- KEYS: timeout, newer
 -- INCLUDE: envelope, newer_entry, foreign
 
 -- Some of them at a time. They keep their due times.

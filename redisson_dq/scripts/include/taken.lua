@@ -1,5 +1,4 @@
 -- Finishes taking a member that is not in the envelope list.
--- KEYS: timeout, quarantine, newer, records
 -- INCLUDE: envelope, unlearn, aside, named, need, first_write, check_types
 
 local TAKING = {'HDEL', 'HGET', 'HSET', 'RPUSH', 'ZADD', 'ZREM', 'ZSCORE'}

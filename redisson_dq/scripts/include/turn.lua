@@ -1,5 +1,4 @@
 -- Follows a value in line from one id to the next.
--- KEYS: turns
 
 -- The turn that a record names (lines.lua), or nil.
 local function turn_of(d)

@@ -1,5 +1,4 @@
 -- Ends leases whose values were not done.
--- KEYS: timeout, leases, deliveries, dead, dead_info, dead_index, turns, records, forget, settings, events
 -- INCLUDE: delivery_record, forms, digest, held, envelope, lines, dead, settle, need, first_write, events, check_types
 
 -- Fails on a wrong type and on a missing right before anything is written. Finds out whether the queue has keys or

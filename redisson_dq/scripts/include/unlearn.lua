@@ -1,6 +1,5 @@
 -- Drops the record of an entry that is taken out. A record in a newer form stays: it goes with the next delivery of
 -- the value.
--- KEYS: leases, deliveries, histories, history_ends
 -- INCLUDE: delivery_record, forms
 local UNLEARNING = {'HDEL', 'HGET', 'ZREM'}
 

@@ -1,5 +1,4 @@
 -- Forgets that a value was parked by a limit of its key, as it is taken away.
--- KEYS: lines, turns
 -- INCLUDE: named
 
 -- d: the record of the value, if there is one. An item that was offered under an id has another entry once it is parked.

@@ -1,5 +1,4 @@
 -- Takes values out of the ready list, undelivered.
--- KEYS: ready
 -- INCLUDE: take_away
 
 -- The list is turned round once: values that stay go to the end, in their order.

@@ -1,5 +1,4 @@
 -- Reads waiting entries in the order of offers: the list, then the lean entries of the zset, by due times.
--- KEYS: timeout, envelopes
 -- INCLUDE: envelope, held_now, by_due, some_alone, ranked, reads
 
 -- Whether an entry is only in the zset, where the list has others.

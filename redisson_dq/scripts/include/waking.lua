@@ -1,5 +1,4 @@
 -- Announces to every client when a lease ends.
--- KEYS: timeout, channel, alarm
 -- INCLUDE: alarm, announce, head, look_again, int
 --
 -- A message for every value that is received would wake every process for each.

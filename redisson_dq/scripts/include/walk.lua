@@ -1,5 +1,4 @@
 -- Walks waiting entries in the order of offers. Where many wait, one call walks a part, and the next call goes on there.
--- KEYS: timeout, envelopes, leases
 -- INCLUDE: clock, held_now, some_alone, reads
 --
 -- Between two calls others offer, move and remove, and change due times. An entry that stays at one place all the time

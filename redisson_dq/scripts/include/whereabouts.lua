@@ -1,5 +1,4 @@
 -- Finds out where an item is: waiting, leased, ready or dead.
--- KEYS: ready, arrivals, timeout, records, leases, deliveries, histories, dead, dead_info
 -- INCLUDE: envelope, find, delivery_record, named, known_of, letters, forms, refuse_newer, state
 
 -- The most newer equal values that are looked at.

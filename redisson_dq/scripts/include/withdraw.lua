@@ -1,5 +1,4 @@
 -- Takes an item away from wherever it is.
--- KEYS: records, timeout, envelopes, leases, dead, lines, turns
 -- INCLUDE: remember, out, unlearn, letters, bury, room, need, unpark
 
 -- The argument at says where the item is (whereabouts.lua). A leased item is dropped when it comes back.
