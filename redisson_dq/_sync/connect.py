@@ -5,11 +5,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
-import attrs
 from redis import Redis
 from redis.exceptions import RedisError
 
@@ -17,7 +15,8 @@ from redisson_dq._common.signatures import options_of, unknown_option
 from redisson_dq._common.texts import nearest, shown
 from redisson_dq._redis import client_at, options_in, unexpected_option, without_password
 from redisson_dq._redis.options import OnUndecodable, Wakeups, Written
-from redisson_dq._redisson_config import FileSettings, RedissonConfig, taken_from
+from redisson_dq._redisson_config import RedissonConfig
+from redisson_dq._redisson_config.given import A_URL, settings_of
 from redisson_dq._sync.client import Client
 from redisson_dq.codecs.base import Codec
 from redisson_dq.durability import Durability
@@ -27,11 +26,8 @@ from redisson_dq.observing.observers import LogValues
 from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.keys import NameMapper
 
-__all__ = ["connect", "names_server", "unopened"]
+__all__ = ["connect", "unopened"]
 
-_A_URL = "redis://localhost:6379/0"
-#: The variable of the environment that has the URL where the program gives none.
-_VARIABLE = "REDISSON_DQ_URL"
 # Options of a URL that no parameter of redis-py's clients is.
 _OF_SENTINELS = {"sentinel_username", "sentinel_password"}
 
@@ -106,7 +102,7 @@ def unopened(url: str | None, options: Mapping[str, Any], call: str = "connect",
     """
     own = options_of(Client)
     given = {name: value for name, value in options.items() if name != "redisson_config"}
-    taken = _taken(url, options.get("redisson_config"), given)
+    taken = settings_of(url, options.get("redisson_config"), given)
     of_redis = {**taken.redis_options, **{name: value for name, value in given.items() if name not in own}}
     of_client = {name: value for name, value in given.items() if name in own}
     if taken.codec is not None:
@@ -126,9 +122,7 @@ def unopened(url: str | None, options: Mapping[str, Any], call: str = "connect",
             known = {*options_of(connect), *options_of(Redis), *more}
             raise unknown_option(call, [unknown], known) from error
         and_options = f" with {', '.join(f'{name}=' for name in of_redis)}" if of_redis else ""
-        message = (
-            f"{shown(without_password(taken.url))}{and_options} cannot be used: {error}; a URL looks like {_A_URL}"
-        )
+        message = f"{shown(without_password(taken.url))}{and_options} cannot be used: {error}; a URL looks like {A_URL}"
         raise ArgumentError(message) from error
     made = Client(redis, **of_client)
     made.runtime.connections.own = redis
@@ -145,29 +139,3 @@ def _unknown_in_url(option: str, url: str) -> UnknownOptionError:
         meant = nearest(option, sorted(options_of(Redis) | _OF_SENTINELS))
         text += "" if meant is None else f"; did you mean {meant!r}?"
     return UnknownOptionError(text, option=option, nearest=meant)
-
-
-def names_server(url: str | None, options: Mapping[str, Any]) -> bool:
-    """Whether the arguments of :func:`connect`, or the environment, say which server is meant."""
-    return url is not None or options.get("redisson_config") is not None or bool(os.environ.get(_VARIABLE))
-
-
-def _taken(url: str | None, config: RedissonConfig | None, given: Mapping[str, Any]) -> FileSettings:
-    """The URL that is given, that of the environment, or the settings of a file."""
-    if config is not None:
-        names = [name for name, value in given.items() if value is not None]
-        if url is None:
-            return taken_from(config, names)
-        return attrs.evolve(taken_from(config, [*names, "url"]), url=url)
-    if url is None:
-        url = os.environ.get(_VARIABLE) or None
-    if url is None:
-        raise ArgumentError(
-            f"connect() needs a URL such as {_A_URL}: pass one, or set the environment variable {_VARIABLE}"
-        )
-    if not isinstance(url, str):
-        kind = type(url).__name__
-        raise ArgumentError(
-            f"connect() takes a URL such as {_A_URL}, not a {kind}; for a redis-py client use Client(...)"
-        )
-    return FileSettings(url, {}, None)

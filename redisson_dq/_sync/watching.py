@@ -109,7 +109,7 @@ class Watching(Opening):
             error = next((each for each in parts if isinstance(each, RedissonDQError)), None)
             if error is not None and not return_exceptions:
                 raise error
-            told[name] = error or without_subscribers(_together(name, parts), connections)
+            told[name] = error or without_subscribers(figures_together(name, parts), connections)
         return told
 
     def _figures_of(
@@ -282,7 +282,3 @@ def _name_of(queue: _AnyQueue) -> str:
     if isinstance(queue, (Handle, Partitioned)):
         return queue.name
     raise ArgumentError(f"stats() takes names of queues, or their handles, not {shown(queue)}")
-
-
-def _together(name: str, found: list[Any]) -> QueueStats:
-    return found[0] if found[0].name == name else figures_together(name, found)

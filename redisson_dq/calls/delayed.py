@@ -215,6 +215,9 @@ class DelayedRequests(WholeRequests[T]):
             raise ArgumentError(f"queue {self._queue.name!r}: by= must be 'due' or 'offer', not {shown(by)}")
         return page_of_items(self._queue, start, stop, by, part=False).then(lambda reply: reply[0])
 
+    def items_part(self, start: int, stop: int, by: By) -> Request[tuple[list[WaitingItem[T]], int | None]]:
+        return page_of_items(self._queue, start, stop, by, part=True)
+
     # -- the whole of it ---------------------------------------------------------------------------------------------
 
     def next_due(self) -> Request[datetime | None]:
@@ -275,8 +278,9 @@ class DelayedRequests(WholeRequests[T]):
         return self._queue.call("cancel_recurring", (checked_id(self._queue, id),), bool)
 
     def recurring(self, start: int = 0, stop: int = 99) -> Request[list[RecurringOffer]]:
-        request = calls.recurring(self._queue.keys, *self._indexes(start, stop))
-        return request.then(lambda rows: recurring_offers(self._queue.keys, rows))
+        return self._queue.call(
+            "recurring", self._indexes(start, stop), lambda rows: recurring_offers(self._queue, rows)
+        )
 
 
 def _due(score: bytes | None) -> datetime | None:

@@ -59,12 +59,16 @@ def inspection(name: str, keys: LeaseKeys) -> Request[QueueInspection]:
 
 
 def figures_together(name: str, found: Sequence[QueueStats]) -> QueueStats:
-    """The figures of a queue in partitions, from those of each partition."""
+    """The figures of a queue, or of all its partitions."""
+    if _is_whole(name, found):
+        return found[0]
     return QueueStats(**_sums(name, found, _COUNTS))
 
 
 def together(name: str, found: Sequence[QueueInspection]) -> QueueInspection:
-    """The result for a queue in partitions, from the results for each partition."""
+    """The result for a queue, or for all its partitions."""
+    if _is_whole(name, found):
+        return found[0]
     sums = _sums(name, found, (*_COUNTS, *_MORE_SIZES, *_MORE_TOLD))
     return QueueInspection(
         **sums,
@@ -78,6 +82,11 @@ def together(name: str, found: Sequence[QueueInspection]) -> QueueInspection:
         memory=_memory(sums["keys"]),
         partitions=tuple(found),
     )
+
+
+def _is_whole(name: str, found: Sequence[QueueStats]) -> bool:
+    # A partition has a name of its own.
+    return len(found) == 1 and found[0].name == name
 
 
 def _sums(name: str, found: Sequence[QueueStats], counts: Iterable[str]) -> dict[str, Any]:
@@ -112,20 +121,8 @@ def _memory(keys: Sequence[KeyInspection]) -> int | None:
 
 def _figures(name: str, found: Inspected) -> dict[str, Any]:
     told = found.figures
-    keys = tuple(
-        KeyInspection(
-            role=each.role,
-            key=each.key,
-            type=each.found,
-            expected=each.expected,
-            size=each.size,
-            expires=from_optional_ms(each.vanishes_ms),
-            memory=each.bytes,
-        )
-        for each in found.keys
-    )
-    size_of = {key.role: key.size for key in keys}
-    is_wrong = {key.role for key in keys if key.is_wrong}
+    size_of = {key.role: key.size for key in found.keys}
+    is_wrong = {key.role for key in found.keys if key.is_wrong}
     held = told.get("held", 0)
     waiting = max(0, size_of.get("timeout", 0) - held)
     head_ms = _score(told.get("head"))
@@ -149,7 +146,7 @@ def _figures(name: str, found: Inspected) -> dict[str, Any]:
         "is_paused": "paused" in told,
         "subscribers": told.get("subscribers"),
         "mover": _mover(told.get("mover"), told.get("mover_until", -1)),
-        "keys": keys,
+        "keys": found.keys,
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
@@ -16,7 +16,7 @@ from redisson_dq.scheduling.times import Delay
 from redisson_dq.wire.leases import Leased, LeaseRecord
 from redisson_dq.wire.request import Fence, Request
 
-__all__ = ["DeliveryRequests", "Lease"]
+__all__ = ["DeliveryRequests", "Lease", "batches_of", "settled_all"]
 
 T = TypeVar("T")
 
@@ -264,3 +264,20 @@ class DeliveryRequests(Bound, Generic[T]):
 
     def _fence_of_extend(self) -> Fence:
         return self._settling.fence(self._ids[0], [0, 0, [b"lost"]])
+
+
+def settled_all(leases: list[Lease], outcomes: list[SettleOutcome]) -> list[SettleOutcome]:
+    """Notes how one call ended many leases."""
+    return [each.settled(outcome) for each, outcome in zip(leases, outcomes, strict=True)]
+
+
+def batches_of(leases: Sequence[Lease]) -> list[tuple[Settling, list[Lease]]]:
+    """The leases in parts of 1,000, each of one queue and kind. A lease that is given twice counts once."""
+    by_settling: dict[Settling, dict[int, Lease]] = {}
+    for each in leases:
+        by_settling.setdefault(each.settling, {})[id(each)] = each
+    return [
+        (settling, list(chosen.values())[start : start + 1000])
+        for settling, chosen in by_settling.items()
+        for start in range(0, len(chosen), 1000)
+    ]

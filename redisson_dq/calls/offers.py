@@ -30,9 +30,9 @@ from redisson_dq.errors import (
 from redisson_dq.items import OfferOutcome, RecurringOffer, entry_id, item_id
 from redisson_dq.scheduling.times import Delay, delays_in_seconds, from_ms, span_ms, span_us
 from redisson_dq.wire import calls
-from redisson_dq.wire.calls import Page, RecurringRow, Target
+from redisson_dq.wire.calls import Page, Target
+from redisson_dq.wire.commands import whole_ms
 from redisson_dq.wire.forms import tell_newer
-from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.leases import CURSOR, NAMED
 from redisson_dq.wire.request import Request, Word
 
@@ -333,32 +333,35 @@ def offered_again(
     )
 
 
-def recurring_offers(keys: QueueKeys, rows: list[RecurringRow]) -> list[RecurringOffer]:
+def recurring_offers(queue: OpenQueue[Any], rows: list[list[bytes]]) -> list[RecurringOffer]:
     """The recurring offers that can be read. Reports the others."""
     from redisson_dq.scheduling.recurrence import NewerRuleError
 
-    offers = []
-    for row in rows:
+    keys, offers = queue.keys, []
+    for name, due, definition, value in rows:
+        # Another program may have written them.
+        id, rule = name.decode(errors="backslashreplace"), definition.decode(errors="backslashreplace")
         try:
-            offers.append(_recurring_offer(row))
+            offers.append(_recurring_offer(id, whole_ms(due), rule, value))
         except NewerRuleError as error:
             tell_newer(keys.ready, keys.recurring, "recurring", error.form)
         except (ArgumentError, OverflowError) as error:
-            logger.warning("queue %r: the recurring offer %r cannot be read: %s", keys.ready, row.id, error)
+            logger.warning("queue %r: the recurring offer %r cannot be read: %s", keys.ready, id, error)
     return offers
 
 
-def _recurring_offer(row: RecurringRow) -> RecurringOffer:
+def _recurring_offer(id: str, due_ms: int | None, rule: str, value: bytes) -> RecurringOffer:
     from redisson_dq.scheduling.recurrence import Recurrence
 
-    recurrence = Recurrence.from_json(row.definition)
+    recurrence = Recurrence.from_json(rule)
     return RecurringOffer(
-        id=row.id,
-        next_due=from_ms(sys.maxsize if row.due_ms is None else row.due_ms),
+        id=id,
+        # Another program may have given it a time that never comes.
+        next_due=from_ms(sys.maxsize if due_ms is None else due_ms),
         every=None if recurrence.every_ms is None else timedelta(milliseconds=recurrence.every_ms),
         cron=recurrence.cron,
         timezone=recurrence.timezone,
         missed=recurrence.missed,
         missed_limit=recurrence.missed_limit,
-        data=row.value,
+        data=value,
     )

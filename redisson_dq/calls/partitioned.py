@@ -21,7 +21,7 @@ from redisson_dq.wire.request import Request
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["PartitionedDelayedRequests", "PartitionedQueueRequests", "shares_of"]
+__all__ = ["PartitionedDelayedRequests", "PartitionedQueueRequests", "most_telling", "shares_of"]
 
 T = TypeVar("T")
 AnyRequests = TypeVar("AnyRequests", bound=WholeRequests[Any])
@@ -110,3 +110,10 @@ def shares_of(sizes: Sequence[int], limit: int) -> list[int]:
             shares[i] += share
             limit -= share
     return shares
+
+
+def most_telling(outcomes: list[Outcome]) -> Outcome:
+    """The outcome that all partitions together know of an item."""
+    # DELIVERED comes last. Any partition concludes it from an id that was made, as such an id holds the due time.
+    telling = (Outcome.CANCELLED, Outcome.RESCHEDULED, Outcome.EXPIRED, Outcome.DELIVERED)
+    return next((outcome for outcome in telling if outcome in outcomes), Outcome.UNKNOWN)

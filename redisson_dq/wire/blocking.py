@@ -196,10 +196,14 @@ class PlainSource:
 
 @attrs.frozen
 class Pop(PlainSource):
-    """One end of one list, or of the first of several that has a value."""
+    """One end of one list, or of the first of several that has a value.
+
+    ``room`` are the keys of a bounded queue. A value that is taken makes room in it, one that goes back takes room.
+    """
 
     keys: tuple[str, ...]
     end: End
+    room: QueueKeys | None = None
 
     @property
     def key(self) -> str:
@@ -217,12 +221,19 @@ class Pop(PlainSource):
         request = commands.pop_many(self.key, self.end, count)
         return request.then(lambda found: [Taken(key=self.key, data=data) for data in found])
 
-    def put_back(self, surplus: Sequence[Taken], known: Mapping[str, bytes], bounded: str = "") -> list[PutBack]:
-        return put_back(self.end, surplus, known, bounded)
+    def after(self, taken: Sequence[Taken], known: Mapping[str, bytes]) -> PutBack | None:
+        return None if self.room is None else _makes_room(self.room, taken, known)
 
-    def left(self, key: str, taken: Sequence[Taken]) -> int:
-        """How many of these values have left the list with this key."""
-        return sum(each.key == key for each in taken)
+    def put_back(self, surplus: Sequence[Taken], known: Mapping[str, bytes]) -> list[PutBack]:
+        return put_back(self.end, surplus, known, "" if self.room is None else self.room.ready)
+
+
+def _makes_room(room: QueueKeys, taken: Sequence[Taken], known: Mapping[str, bytes]) -> PutBack | None:
+    """Makes room for those of the values that have left the bounded queue."""
+    count, nonce = sum(each.key == room.ready for each in taken), secrets.token_bytes(8)
+    if not count:
+        return None
+    return PutBack(room.ready, [], calls.release(room, nonce, known.get(room.ready, b""), count), nonce)
 
 
 def put_back(end: End, surplus: Sequence[Taken], known: Mapping[str, bytes], bounded: str = "") -> list[PutBack]:
@@ -251,6 +262,8 @@ class Move(PlainSource):
     destination: str
     from_end: End
     to_end: End
+    #: As for :class:`Pop`.
+    room: QueueKeys | None = None
 
     @property
     def key(self) -> str:
@@ -274,12 +287,11 @@ class Move(PlainSource):
         request = commands.move(self.source, self.destination, self.from_end, self.to_end)
         return request.then(lambda found: [] if found is None else self.taken(found))
 
-    def put_back(self, surplus: Sequence[Taken], known: Mapping[str, bytes], bounded: str = "") -> list[PutBack]:
-        return []
+    def after(self, taken: Sequence[Taken], known: Mapping[str, bytes]) -> PutBack | None:
+        return None if self.room is None or self.destination == self.source else _makes_room(self.room, taken, known)
 
-    def left(self, key: str, taken: Sequence[Taken]) -> int:
-        """How many of these values have left the list with this key."""
-        return 0 if self.destination == key else sum(each.key == key for each in taken)
+    def put_back(self, surplus: Sequence[Taken], known: Mapping[str, bytes]) -> list[PutBack]:
+        return []
 
 
 @attrs.frozen(cache_hash=True)

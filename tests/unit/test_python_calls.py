@@ -16,7 +16,7 @@ LIMITS = {
     "peek": (24, 11),
     "add": (23, 12),
     "poll": (30, 12),
-    "take": (64, 19),
+    "take": (64, 18),
     # One in some calls looks whether a message of Redis got through.
     "receive": (57, 24),
     "ack": (28, 10),

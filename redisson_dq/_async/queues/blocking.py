@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from typing import TypeVar, cast, overload
+from typing import TypeVar, cast
 
 from redisson_dq._async.queues.leasing import LeasingQueue
 from redisson_dq._async.queues.ready import ReadyQueue
-from redisson_dq._async.queues.wait_loop import TakingForEver, WaitLoop, all_of, first_of
+from redisson_dq._async.queues.wait_loop import TakingQueue, WaitLoop, first_of
 from redisson_dq._async.receiving.listeners import Listeners
-from redisson_dq._async.receiving.receiver import Receiver
 from redisson_dq._async.runtime import Runtime
-from redisson_dq._concurrency import AsyncCallback, async_check_callback
-from redisson_dq.calls.checks import check_count, check_end, check_function, limit_of
+from redisson_dq.calls.checks import check_end
 from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.calls.ready import QueueRequests, moved, popped, popped_from, popped_one
 from redisson_dq.errors import DecodeError
@@ -28,7 +24,7 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 
-class BlockingQueue(TakingForEver[T], ReadyQueue[T], LeasingQueue[T]):
+class BlockingQueue(TakingQueue[T], ReadyQueue[T], LeasingQueue[T]):
     """The queue that due items arrive in. Made by ``client.blocking_queue(name)``.
 
     Taking is at most once: an item that was taken is gone from Redis, as with Redisson. ``take()`` and
@@ -55,72 +51,6 @@ class BlockingQueue(TakingForEver[T], ReadyQueue[T], LeasingQueue[T]):
         self._listeners = Listeners(self, runtime.receivers, self._values.received, runtime.listeners)
 
     # -- taking ------------------------------------------------------------------------------------------------------
-
-    async def take(self) -> T:
-        """Waits for the next value and takes it. All waiting callers of a client share one connection per queue.
-
-        Goes on waiting when the connection breaks. Raises ClosedError when the client or the last handle of the
-        queue is closed meanwhile.
-
-        >>> await delayed.offer("order-42", delay=0.05)  # doctest: +ELLIPSIS
-        <DelayedItem ...>
-        >>> await queue.take()
-        'order-42'
-
-        :Redisson: ``RBlockingQueue.take()``
-        :Cost: O(1); one command, two for many callers together while there is a backlog
-        :Guarantee: at most once; nothing is lost by cancelling or closing
-        """
-        return await self._wait_for_one("first")
-
-    @overload
-    async def poll(self, *, timeout: Delay | None = None) -> T | None: ...
-
-    @overload
-    async def poll(self, *, limit: int, timeout: Delay | None = None) -> list[T]: ...
-
-    @overload
-    async def poll(self, limit: int, /, *, timeout: Delay) -> list[T]: ...
-
-    async def poll(self, *number: int, limit: int | None = None, timeout: Delay | None = None) -> T | list[T] | None:
-        """Takes the head, or up to ``limit`` values: at once, or within ``timeout`` (seconds or a timedelta).
-
-        With both it waits for the first value and takes other ready values with it, in order. Returns None, or an empty
-        list, when there is nothing. A DecodeError of several values carries those that could be read in ``decoded``.
-        ``poll(5)`` is an ArgumentError, as it may mean either; ``poll(5, timeout=1)`` is a limit. Redisson sends
-        timeouts in whole seconds, and takes a limit below 1 for 0; here milliseconds count, and such a limit is an
-        ArgumentError.
-
-        >>> await queue.add_all(["a", "b", "c"])
-        True
-        >>> await queue.poll()
-        'a'
-        >>> await queue.poll(10, timeout=5)
-        ['b', 'c']
-        >>> await queue.poll(timeout=0.01)
-
-        :Redisson: ``RQueue.poll()``, ``RQueue.poll(int)``, ``RBlockingQueue.poll(long, TimeUnit)``
-        :Cost: O(1) or O(limit); one round trip, two with both; a timeout that passes one more
-        :Guarantee: at most once; a wait loses nothing by being cancelled or closed
-        """
-        return await self._poll("first", limit_of(number, limit, timeout, self.name), timeout)
-
-    async def element(self) -> T:
-        """The head, not taken. Raises QueueEmptyError when there is none.
-
-        :Redisson: ``RQueue.element()``
-        :Cost: O(1); one round trip
-        """
-        return await self._run(self.requests.element())
-
-    async def remove_head(self) -> T:
-        """Takes the head. Raises QueueEmptyError when there is none.
-
-        :Redisson: ``RQueue.remove()``
-        :Cost: O(1); one round trip
-        :Guarantee: at most once
-        """
-        return self._side.there(await self._run_taking(self.requests.poll()))
 
     async def drain_to(self, limit: int | None = None) -> list[T]:
         """Takes everything, or the first ``limit`` values, as a list.
@@ -178,7 +108,9 @@ class BlockingQueue(TakingForEver[T], ReadyQueue[T], LeasingQueue[T]):
         keys = tuple(self._any_of(queue_names))
         self._check()
         self._runtime.start_moving_queues(keys)
-        return await self._wait_for_one("first", keys)
+        receivers = self._receivers("first", keys)
+        # Without a timeout there is always a value.
+        return await self._waits.run(receivers, None, 1, first_of, cast("T", None), self._name_of)
 
     async def poll_last_and_offer_first_to(self, queue_name: str, *, timeout: Delay | None = None) -> T | None:
         """Moves the last value to the front of another queue and returns it; None when nothing came in time.
@@ -236,32 +168,6 @@ class BlockingQueue(TakingForEver[T], ReadyQueue[T], LeasingQueue[T]):
                 if data is None or values:
                     return values[0] if values else None
 
-    # -- listening ---------------------------------------------------------------------------------------------------
-
-    async def subscribe_on_elements(self, consumer: AsyncCallback[T]) -> int:
-        """Takes values as they come and calls ``consumer(value)`` with each, one after the other.
-
-        Returns an id for :meth:`unsubscribe`. An error of the consumer is logged, and the next value is taken. Every
-        subscription has a background task of its own; it ends with :meth:`unsubscribe`, :meth:`destroy` or the client.
-
-        :Redisson: ``RBlockingQueue.subscribeOnElements(Consumer)``, ``RBlockingQueue.subscribeOnElements(Function)``
-        :Cost: one command for each value
-        :Guarantee: at most once
-        """
-        return self._subscribe("first", consumer)
-
-    async def destroy(self) -> None:
-        """Ends this handle's subscriptions and closes it; the data stays. May be called twice.
-
-        With the last open handle that moves the queue's due items this client stops moving them. Other processes go on.
-        With the last handle of any kind, a ``take()`` that still waits raises ClosedError.
-
-        :Cost: none; one round trip when a blocked pop has to end
-        :Guarantee: no data changes
-        """
-        await self._listeners.end_all()
-        await super().destroy()
-
     # -- inside ------------------------------------------------------------------------------------------------------
 
     def _source(self, end: End, keys: tuple[str, ...] = ()) -> Source:
@@ -271,14 +177,6 @@ class BlockingQueue(TakingForEver[T], ReadyQueue[T], LeasingQueue[T]):
     def _move_source(self, destination: str, from_end: End, to_end: End) -> Source:
         """The source of a call that moves a value."""
         return Move(self.keys.ready, destination, from_end, to_end)
-
-    def _receiver(self, source: Source) -> Receiver:
-        self._begin_taking()
-        return self._runtime.receivers.of(source)
-
-    def _receivers(self, end: End, keys: tuple[str, ...] = ()) -> Callable[[], Receiver]:
-        """The receiver of a call, again for each wait of it."""
-        return partial(self._receiver, self._source(end, keys))
 
     async def _wait_for_move(self, destination: str, from_end: End, to_end: End, timeout: float | None) -> T | None:
         """Waits for a value and moves it. It stays in Redis whatever happens here."""
@@ -307,23 +205,9 @@ class BlockingQueue(TakingForEver[T], ReadyQueue[T], LeasingQueue[T]):
             self._values.skip(error, destination, None)
             return []
 
-    async def _wait_for_one(self, end: End, keys: tuple[str, ...] = ()) -> T:
-        """A value of this queue's list, or of others, as long as it takes."""
-        name_of = self._name_of if keys else None
-        # Without a timeout there is always a value.
-        receiver_of = partial(self._receiver, self._source(end, keys))
-        return await self._waits.run(receiver_of, None, 1, first_of, cast("T", None), name_of)
-
-    async def _poll(self, end: End, limit: int | None, timeout: Delay | None) -> T | list[T] | None:
-        seconds = 0.0 if timeout is None else timeout_seconds(timeout, self.name)
+    async def _poll_at_once(self, end: End, limit: int | None) -> T | list[T] | None:
         if limit is None:
-            if seconds:
-                return await self._waits.run(self._receivers(end), seconds, 1, first_of, None)
             return await self._run_taking(popped_one(self._side, end))
-        if seconds:
-            count = check_count(limit, self.name)
-            none: list[T] = []
-            return await self._waits.run(self._receivers(end), seconds, count, all_of, none)
         return await self._run_taking(popped(self._side, end, limit), many=True)
 
     def _name_of(self, key: str) -> str:
@@ -352,10 +236,3 @@ class BlockingQueue(TakingForEver[T], ReadyQueue[T], LeasingQueue[T]):
 
     def _left(self, old: QueueKeys) -> None:
         self._listeners.move()
-
-    def _subscribe(self, end: End, consumer: AsyncCallback[T]) -> int:
-        self._check()
-        checked = check_function(consumer, self.name)
-        async_check_callback(consumer, f"queue {self.name!r}")
-        self._begin_taking()
-        return self._listeners.add(lambda: self._source(end), checked)

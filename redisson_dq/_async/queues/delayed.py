@@ -6,22 +6,21 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from redisson_dq._async.queues.delayed_item import DelayedItem
+from redisson_dq._async.queues.delayed_calls import DelayedCalls
+from redisson_dq._async.queues.delayed_item import DelayedItem, due_of, items_of
 from redisson_dq._async.queues.due_taking import DueTaking
-from redisson_dq._async.queues.keeps_history import KeepsHistory
 from redisson_dq._async.queues.leaser import Leaser
-from redisson_dq._async.queues.recurring import RecurringOffers
 from redisson_dq._async.runtime import Attachment, Runtime
 from redisson_dq._common.signatures import with_options_of
 from redisson_dq.calls.delayed import By, DelayedRequests
-from redisson_dq.calls.items import page_of_items
 from redisson_dq.calls.offers import OfferOptions, equal_offers, note_offered, offered
 from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.durability import Durability
 from redisson_dq.errors import RedissonDQError
-from redisson_dq.items import ExpiredItem, Outcome, Overdue
+from redisson_dq.items import ExpiredItem, Outcome, RecurringOffer
 from redisson_dq.observing.operations import OperationKind
 from redisson_dq.scheduling.times import Delay, due_word
 from redisson_dq.wire import commands
@@ -35,13 +34,10 @@ __all__ = ["DelayedQueue"]
 
 logger = logging.getLogger("redisson_dq")
 
-# For this many seconds a call that leases is sent again when its reply was lost.
-_SENT_AGAIN = 2.0
-
 T = TypeVar("T")
 
 
-class DelayedQueue(DueTaking[T], RecurringOffers[T], KeepsHistory[T]):
+class DelayedQueue(DueTaking[T], DelayedCalls[T]):
     """The values that wait for their time. Made by ``client.delayed_queue(queue_or_name)``.
 
     They are only in Redis, so they survive every process. Any process that offers to the queue, or takes from it,
@@ -253,49 +249,9 @@ class DelayedQueue(DueTaking[T], RecurringOffers[T], KeepsHistory[T]):
         """
         # Refuses indexes that are no page.
         self.requests.items(start, stop, by)
-        found = await self._page(lambda at: page_of_items(self._side, at, stop, by, part=True), start)
-        return [DelayedItem(self, state) for state in found]
+        return await self._page(partial(items_of, by=by, stop=stop), start, stop, due_of)
 
     # -- the whole of it ---------------------------------------------------------------------------------------------
-
-    async def next_due(self) -> datetime | None:
-        """When the next item is due, in UTC; None when nothing waits.
-
-        :Cost: O(1); one round trip
-        """
-        return await self._run(self.requests.next_due())
-
-    async def overdue(self) -> Overdue:
-        """How many items are due and have not been moved, and for how long the first of them.
-
-        :Cost: O(log n); one round trip
-        """
-        return await self._run(self.requests.overdue())
-
-    async def pause(self) -> bool:
-        """Stops delivery: no process with this library moves due items until :meth:`resume`. False when it is already.
-
-        A ready value can be taken. Redisson's own processes ignore it and deliver.
-
-        :Cost: O(1); one round trip
-        :Guarantee: atomic; seen by the next transfer of every process
-        """
-        return await self._run(self.requests.pause())
-
-    async def resume(self) -> bool:
-        """Ends a pause; items that fell due meanwhile are delivered at once. False when there was none.
-
-        :Cost: O(1); one round trip
-        :Guarantee: atomic; every process is notified
-        """
-        return await self._run(self.requests.resume())
-
-    async def is_paused(self) -> bool:
-        """Whether delivery is paused.
-
-        :Cost: O(1); one round trip
-        """
-        return await self._run(self.requests.is_paused())
 
     async def set_max_size(self, size: int | None) -> None:
         """Limits the waiting items to ``size``, at least 1; None for any number.
@@ -340,7 +296,17 @@ class DelayedQueue(DueTaking[T], RecurringOffers[T], KeepsHistory[T]):
         """
         return await self._run(self.requests.read_quarantine(start, stop))
 
+    async def recurring(self, start: int = 0, stop: int = 99) -> list[RecurringOffer]:
+        """One page of the recurring offers, in the order in which they come next.
+
+        :Cost: O(log r + k), r recurring offers, k in the page; one round trip
+        """
+        return await self._run(self.requests.recurring(start, stop))
+
     # -- inside ------------------------------------------------------------------------------------------------------
+
+    def _home_of(self, id: str) -> DelayedQueue[T]:
+        return self
 
     def _begins_offering(self, attachment: Attachment) -> Callable[[], None]:
         side = self._side

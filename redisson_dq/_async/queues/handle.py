@@ -5,11 +5,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import TypeVar
 
-from redisson_dq._async.connecting.asking import without_subscribers
 from redisson_dq._async.queues.open_handle import OpenHandle
-from redisson_dq.inspection import QueueInspection
 from redisson_dq.scheduling.times import Delay
-from redisson_dq.stats import QueueStats
 
 __all__ = ["PAGE", "Handle"]
 
@@ -70,38 +67,6 @@ class Handle(OpenHandle[T]):
         :Cost: O(1); one round trip
         """
         return await self._run(self.requests.size_in_memory())
-
-    async def stats(self) -> QueueStats:
-        """The figures of the queue, both its sides: how much is where, how late it is, who moves it.
-
-        They are those of :meth:`inspect` that are fast, however much is in the queue. Ask for them each second.
-        ``client.stats(*names)`` asks for many queues at once.
-
-        >>> await queue.add("order-42")
-        True
-        >>> figures = await queue.stats()
-        >>> figures.ready, figures.overdue
-        (1, 0)
-
-        :Cost: O(log n), and the size of two entries at most. One round trip
-        :Guarantee: reads only, all keys at one moment
-        """
-        return without_subscribers(await self._run(self.requests.stats()), self._runtime.connections)
-
-    async def inspect(self) -> QueueInspection:
-        """All about the queue, both its sides: how much is where, what comes next, who moves it, which key is wrong.
-
-        A key of another type is reported, and nothing fails. ``client.inspect(name)`` needs no handle.
-
-        >>> found = await queue.inspect()
-        >>> found.waiting, found.is_paused
-        (0, False)
-
-        :Cost: O(log n), and the size of the first entry, of two of the list and of the first ready value. One round
-            trip
-        :Guarantee: reads only, all keys at one moment
-        """
-        return without_subscribers(await self._run(self.requests.inspect()), self._runtime.connections)
 
     async def rename(self, new_name: str) -> None:
         """Gives the queue's side another name, and replaces a queue of that name. This handle goes with it.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar, overload
 
@@ -12,7 +12,7 @@ from redisson_dq._async.runtime import Runtime
 from redisson_dq._common.signatures import with_options_of
 from redisson_dq._common.texts import shown
 from redisson_dq._concurrency import AsyncCallback
-from redisson_dq.calls.lease import Lease
+from redisson_dq.calls.lease import Lease, batches_of, settled_all
 from redisson_dq.calls.parts import all_of
 from redisson_dq.calls.settling import Settling
 from redisson_dq.durability import Durability
@@ -169,7 +169,7 @@ class LeaseCalls(Generic[T]):
         with self._runtime.operations.around(
             OperationKind.SETTLE, call, self._leaser.name, leases=chosen, count=len(chosen)
         ):
-            return await self._run_all(chosen, request_of, _settled, durable, to_head=to_head)
+            return await self._run_all(chosen, request_of, settled_all, durable, to_head=to_head)
 
     def _leases(self, deliveries: Iterable[Delivery[T]]) -> list[Lease]:
         side = self._leaser.sides[0]
@@ -198,7 +198,7 @@ class LeaseCalls(Generic[T]):
         some leases. That is part of reading the reply, so they are known whatever happens to the others and to the
         confirmation.
         """
-        batches = _batches(leases)
+        batches = batches_of(leases)
         if to_head:
             batches.reverse()
         confirmation = self._leaser.sides[0].confirmation(durable)
@@ -214,19 +214,3 @@ class LeaseCalls(Generic[T]):
         for (_, batch), found in zip(batches, all_of(results), strict=True):
             outcomes.update(zip(map(id, batch), found, strict=True))
         return [outcomes[id(each)] for each in leases]
-
-
-def _settled(leases: list[Lease], outcomes: list[SettleOutcome]) -> list[SettleOutcome]:
-    return [each.settled(outcome) for each, outcome in zip(leases, outcomes, strict=True)]
-
-
-def _batches(leases: Sequence[Lease]) -> list[tuple[Settling, list[Lease]]]:
-    """The leases in parts of 1,000, each of one queue and kind. A lease that is given twice counts once."""
-    by_settling: dict[Settling, dict[int, Lease]] = {}
-    for each in leases:
-        by_settling.setdefault(each.settling, {})[id(each)] = each
-    return [
-        (settling, list(chosen.values())[start : start + 1000])
-        for settling, chosen in by_settling.items()
-        for start in range(0, len(chosen), 1000)
-    ]

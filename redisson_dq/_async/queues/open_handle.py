@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection, Iterable
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from typing import Any, Generic, Literal, TypeVar
 
+from redisson_dq._async.queues.any_queue import AnyQueue
 from redisson_dq._async.queues.wait_loop import TakenValues
 from redisson_dq._async.runtime import Attachment, Runtime
 from redisson_dq._common.texts import shown
 from redisson_dq._concurrency import async_finish
-from redisson_dq._concurrency.blocks import AsyncWrongWith
 from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.calls.values import warn_of_other_types
 from redisson_dq.calls.whole import WholeRequests
@@ -23,10 +23,9 @@ __all__ = ["OpenHandle"]
 
 T = TypeVar("T")
 U = TypeVar("U")
-Self = TypeVar("Self", bound="OpenHandle[Any]")
 
 
-class OpenHandle(AsyncWrongWith, Generic[T]):
+class OpenHandle(AnyQueue[Any], Generic[T]):
     """One queue as one client has it open. Its values are turned into bytes by ``codec``.
 
     ``requests`` has the same calls as requests that are not sent, for a :class:`Pipeline`.
@@ -110,12 +109,6 @@ class OpenHandle(AsyncWrongWith, Generic[T]):
             await async_finish(self._runtime.detach(self._attachment))
             self._left(self.keys)
 
-    async def __aenter__(self: Self) -> Self:
-        return self
-
-    async def __aexit__(self, *error: object) -> None:
-        await self.destroy()
-
     # -- inside ------------------------------------------------------------------------------------------------------
 
     def _check(self) -> None:
@@ -125,7 +118,6 @@ class OpenHandle(AsyncWrongWith, Generic[T]):
             self._runtime.check_home(f"queue {self.name!r}")
 
     def _begin_taking(self) -> None:
-        """Values are taken from here on, so the client moves the queue's due items."""
         if not (self._open and self._runtime.home.is_here):
             self._check()
         # Most calls find it done.
@@ -211,14 +203,9 @@ class OpenHandle(AsyncWrongWith, Generic[T]):
         """Those of the bytes that are not in the queue."""
         raise NotImplementedError
 
-    async def _page(self, part_of: Callable[[int], Request[tuple[list[U], int | None]]], start: int) -> list[U]:
-        """A page from this index on, in as many parts as it takes. ``part_of`` gives the index of the next part too."""
-        found: list[U] = []
-        at: int | None = start
-        while at is not None:
-            part, at = await self._run(part_of(at))
-            found += part
-        return found
+    @property
+    def _parts(self) -> Sequence[Any]:
+        return (self,)
 
     async def _run_adding(self, request: Request[U], call: str, count: int | None = None) -> U:
         """Runs a request that adds values which are ready at once. ``count`` is for a call that adds many."""

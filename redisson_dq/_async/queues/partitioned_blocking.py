@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import itertools
 import logging
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar, cast, overload
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 from redisson_dq._async.queues.blocking import BlockingQueue
-from redisson_dq._async.queues.partitioned_leasing import PartitionedLeasingQueue
-from redisson_dq._async.queues.wait_loop import TakenValues, TakingForEver, WaitLoop, all_of, first_of
+from redisson_dq._async.queues.leaser import Leaser
+from redisson_dq._async.queues.leasing import Leasing
+from redisson_dq._async.queues.partitioned import Partitioned
+from redisson_dq._async.queues.wait_loop import TakenValues, TakingQueue, WaitLoop
 from redisson_dq._async.receiving.listeners import Listeners
 from redisson_dq._async.receiving.receiver import Receiver
 from redisson_dq._async.runtime import Runtime
-from redisson_dq._concurrency import AsyncCallback, AsyncCancelled, async_check_callback, async_finish_or_undo
-from redisson_dq.calls.checks import check_count, check_function, limit_of
+from redisson_dq._concurrency import AsyncCancelled, async_finish_or_undo
+from redisson_dq.calls.checks import check_count
+from redisson_dq.calls.leases import DeadLetter
 from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.calls.partitioned import PartitionedQueueRequests, shares_of
 from redisson_dq.calls.routing import Routing
 from redisson_dq.errors import DecodeError, RedissonDQError
-from redisson_dq.scheduling.times import Delay, timeout_seconds
+from redisson_dq.items import Redriven
 from redisson_dq.waits.line import Lifeline
 from redisson_dq.wire import commands
-from redisson_dq.wire.blocking import Pop, RoundRobin, Taken, put_back
+from redisson_dq.wire.blocking import Pop, RoundRobin, Taken, Waitable, put_back
+from redisson_dq.wire.commands import End
 
 __all__ = ["PartitionedBlockingQueue"]
 
@@ -30,12 +34,14 @@ logger = logging.getLogger("redisson_dq")
 
 # Pause between two tries to put back values whose caller is gone.
 _PUT_BACK_PAUSES = (0.01, 0.05, 0.2, 0.5)
+# How many dead letters are moved or removed at most where a limit is given.
+_MOST = 1000
 
 T = TypeVar("T")
 U = TypeVar("U")
 
 
-class PartitionedBlockingQueue(TakingForEver[T], PartitionedLeasingQueue[T]):
+class PartitionedBlockingQueue(TakingQueue[T], Partitioned[BlockingQueue[T]], Leasing[T]):
     """A queue over many partitions that consumers take from. Made by ``client.blocking_queue(name, partitions=16)``.
 
     Values are taken from all partitions, of each in its order, and none has to wait for another to be empty. However
@@ -51,7 +57,9 @@ class PartitionedBlockingQueue(TakingForEver[T], PartitionedLeasingQueue[T]):
     ) -> None:
         """``sides`` are those of the partitions."""
         routing = Routing(len(partitions))
-        super().__init__(runtime, name, partitions, sides, routing)
+        super().__init__(runtime, name, partitions, routing)
+        self._sides = sides
+        self._leaser = Leaser(runtime, sides, self._check, name)
         self.requests = PartitionedQueueRequests([each.requests for each in partitions], routing)
         # By the key of the partition's list.
         self._values = {side.keys.ready: TakenValues(runtime.connections, side) for side in sides}
@@ -77,99 +85,10 @@ class PartitionedBlockingQueue(TakingForEver[T], PartitionedLeasingQueue[T]):
         """
         return await self.add(value, key)
 
-    # -- taking ------------------------------------------------------------------------------------------------------
-
-    async def take(self) -> T:
-        """Waits for the next value of any partition and takes it.
-
-        Goes on waiting when a connection breaks, and takes from the other partitions meanwhile. Raises ClosedError when
-        the client or the last handle of a partition is closed.
-
-        :Cost: O(p), p partitions, for a look at all of them, which callers share and which serves until its values
-            are taken; then O(1). One or two commands to each node, or while all are empty one blocking pop of each
-        :Guarantee: at most once; nothing is lost by cancelling or closing
-        """
-        # Without a timeout there is always a value.
-        return await self._waits.run(self._receiver, None, 1, first_of, cast("T", None))
-
-    @overload
-    async def poll(self, *, timeout: Delay | None = None) -> T | None: ...
-
-    @overload
-    async def poll(self, *, limit: int, timeout: Delay | None = None) -> list[T]: ...
-
-    @overload
-    async def poll(self, limit: int, /, *, timeout: Delay) -> list[T]: ...
-
-    async def poll(self, *number: int, limit: int | None = None, timeout: Delay | None = None) -> T | list[T] | None:
-        """Takes a value, or up to ``limit`` values, of any partitions: at once, or within ``timeout``.
-
-        ``timeout`` is seconds or a timedelta. Returns None, or an empty list, when there is nothing. The values of
-        several partitions are taken in even shares.
-        When Redis fails for one of them, the values of the others are returned, and the failure is logged. It is raised
-        when they have none. A timeout of a few milliseconds may be over before all have been asked.
-
-        :Cost: O(p + limit), p partitions; at once: one round trip for each node, one more when there is something;
-            waiting: like :meth:`take`
-        :Guarantee: at most once; nothing is lost by cancelling or closing
-        """
-        limit = limit_of(number, limit, timeout, self.name)
-        wanted = 1 if limit is None else check_count(limit, self.name)
-        seconds = 0.0 if timeout is None else timeout_seconds(timeout, self.name)
-        if not seconds:
-            found = await self._take_at_once(wanted)
-            return found if limit is not None else found[0] if found else None
-        # The call makes no look of its own while the receiver's pops are still blocked. A pop may have taken a value
-        # that it puts back. A look would return later values before that one.
-        if limit is None:
-            return await self._waits.run(self._receiver, seconds, 1, first_of, None)
-        none: list[T] = []
-        return await self._waits.run(self._receiver, seconds, wanted, all_of, none)
-
-    # -- listening ---------------------------------------------------------------------------------------------------
-
-    async def subscribe_on_elements(self, consumer: AsyncCallback[T]) -> int:
-        """Takes values as they come and calls ``consumer(value)`` with each, one after the other.
-
-        Otherwise like :meth:`BlockingQueue.subscribe_on_elements`. Returns an id for :meth:`unsubscribe`.
-
-        :Cost: one command for each value
-        :Guarantee: at most once
-        """
-        checked = check_function(consumer, self.name)
-        async_check_callback(consumer, f"queue {self.name!r}")
-        self._begin_taking()
-        return self._listeners.add(lambda: self._all, checked)
-
-    # -- removing ----------------------------------------------------------------------------------------------------
-
-    async def clear(self) -> None:
-        """Removes every ready value, in all partitions.
-
-        :Cost: O(n); one round trip for each node
-        :Guarantee: atomic in each partition; may safely be repeated
-        """
-        await self._ask(lambda partition: partition.requests.clear())
-
-    async def destroy(self) -> None:
-        """Ends this handle's subscriptions and closes the handles of all partitions; the data stays.
-
-        May be called twice. With the last open handle of a partition a ``take()`` that still waits raises ClosedError.
-
-        :Cost: none; one round trip for each blocked pop that has to end
-        :Guarantee: no data changes
-        """
-        await self._listeners.end_all()
-        await super().destroy()
-
     # -- inside ------------------------------------------------------------------------------------------------------
 
-    async def _sizes(self) -> list[int]:
-        return await self._ask(lambda partition: partition.requests.size())
-
-    def _receiver(self) -> Receiver:
-        self._begin_taking()
-        return self._runtime.receivers.of(self._all)
+    def _source(self, end: End, keys: tuple[str, ...] = ()) -> Waitable:
+        return self._all
 
     async def _decoded(
         self, taken: list[Taken], receiver: Receiver, lifeline: Lifeline, deadline: float | None = None
@@ -198,6 +117,10 @@ class PartitionedBlockingQueue(TakingForEver[T], PartitionedLeasingQueue[T]):
             failed.decoded = values
             raise failed
         return values
+
+    async def _poll_at_once(self, end: End, limit: int | None) -> T | list[T] | None:
+        found = await self._take_at_once(1 if limit is None else check_count(limit, self.name))
+        return found if limit is not None else found[0] if found else None
 
     async def _take_at_once(self, limit: int) -> list[T]:
         """Takes ready values at once, in even shares. A caller that is cancelled leaves them there."""
@@ -248,3 +171,52 @@ class PartitionedBlockingQueue(TakingForEver[T], PartitionedLeasingQueue[T]):
                         logger.error(text, back.key, error, values)
                         break
                     await self._runtime.clock.async_sleep(pause)
+
+    # -- dead letters ------------------------------------------------------------------------------------------------
+
+    @property
+    def _with_dead_letters(self) -> list[BlockingQueue[T]]:
+        return list(
+            {
+                side.dead_keys.dead: partition for side, partition in zip(self._sides, self.partitions, strict=True)
+            }.values()
+        )
+
+    async def _homes(
+        self, ids: Iterable[str | DeadLetter[T]] | None, limit: int | None
+    ) -> dict[str, list[DeadLetter[T]]]:
+        """Which dead letters of the one list go to which partition, by its key."""
+        chosen = None if ids is None else self._sides[0].collected(ids, "ids")
+        named = chosen and {each.id if isinstance(each, DeadLetter) else each for each in chosen}
+        homes: dict[str, list[DeadLetter[T]]] = {partition.keys.ready: [] for partition in self.partitions}
+        found = [each for each in await self.dead_letters(0, _MOST - 1) if each.source in homes]
+        wanted = found if named is None else [each for each in found if each.id in named]
+        for letter in wanted[: _MOST if limit is None else check_count(limit, self.name)]:
+            homes[letter.source].append(letter)
+        return homes
+
+    async def _chosen(
+        self, ids: Iterable[str | DeadLetter[T]] | None, limit: int | None
+    ) -> tuple[Iterable[str | DeadLetter[T]] | None, int | None]:
+        chosen = None if ids is None else self._sides[0].collected(ids, "ids")
+        if limit is None:
+            return chosen, None
+        most = min(check_count(limit, self.name), _MOST)
+        return (await self.dead_letters(0, most - 1) if chosen is None else chosen[:most]), None
+
+    async def _redriven(self, ids: Iterable[str | DeadLetter[T]] | None, limit: int | None, to: str | None) -> Redriven:
+        lists = self._with_dead_letters
+        if to is None and len(lists) < len(self.partitions):
+            homes = await self._homes(ids, limit)
+            done = await self._ask(lambda partition: partition.requests.redrive(homes[partition.keys.ready]))
+            left = min(each.left for each in done)
+        else:
+            chosen, _ = await self._chosen(ids, limit)
+            done = await self._ask(lambda partition: partition.requests.redrive(chosen, to=to), lists)
+            left = sum(each.left for each in done)
+        clients = [each.clients for each in done if each.clients is not None]
+        return Redriven(
+            count=sum(each.count for each in done),
+            left=left,
+            clients=min(clients) if len(clients) == len(done) and not self._runtime.connections.is_cluster else None,
+        )

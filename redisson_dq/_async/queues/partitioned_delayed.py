@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime, timedelta
-from itertools import islice, zip_longest
+from datetime import datetime
+from functools import partial
+from itertools import zip_longest
 from typing import TYPE_CHECKING, TypeVar
 
 from redisson_dq._async.queues.delayed import DelayedQueue
-from redisson_dq._async.queues.delayed_item import DelayedItem
+from redisson_dq._async.queues.delayed_calls import DelayedCalls
+from redisson_dq._async.queues.delayed_item import DelayedItem, due_of, items_of
 from redisson_dq._async.queues.partitioned import Partitioned
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._common.signatures import with_options_of
 from redisson_dq.calls.checks import check_function
 from redisson_dq.calls.delayed import DelayedRequests
-from redisson_dq.calls.history import Kept
-from redisson_dq.calls.items import page_of_items
 from redisson_dq.calls.offers import OfferOptions, note_offered
 from redisson_dq.calls.open_queue import OpenQueue
-from redisson_dq.calls.partitioned import PartitionedDelayedRequests
+from redisson_dq.calls.partitioned import PartitionedDelayedRequests, most_telling
 from redisson_dq.calls.parts import failure_of
 from redisson_dq.calls.routing import DelayedRouting
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError, RedissonDQError
-from redisson_dq.items import ItemEvent, OfferOutcome, Outcome, Overdue, entry_id
+from redisson_dq.items import Outcome, entry_id
 from redisson_dq.observing.operations import OperationKind
 from redisson_dq.scheduling.times import Delay
 
@@ -36,7 +35,7 @@ __all__ = ["PartitionedDelayedQueue"]
 T = TypeVar("T")
 
 
-class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
+class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]], DelayedCalls[T]):
     """A delayed queue over many partitions. Made by ``client.delayed_queue(name, partitions=16)``.
 
     Each partition is a delayed queue of its own. Within it items leave in due order, and each call on it is atomic.
@@ -122,14 +121,10 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
         :Cost: O(p (log n + s)), p partitions, s the index ``stop``: each partition may have the whole page. One round
             trip for each node, and for each 1 MB of a partition
         """
-        # Refuses indexes that are no page. Each partition is asked from index 0 on, as the page may be in one
-        # partition.
+        # Refuses indexes that are no page, as each partition is asked from index 0 on.
         self.partitions[0].requests.items(start, stop)
         self.partitions[0].requests.items(0, stop)
-        found = await self._pages(lambda partition, at: page_of_items(partition._side, at, stop, "due", part=True))
-        pages = [[(partition, state) for state in page] for partition, page in zip(self.partitions, found, strict=True)]
-        merged = heapq.merge(*pages, key=lambda pair: pair[1].due_ms or 0)
-        return [DelayedItem(partition, state) for partition, state in islice(merged, start, stop + 1)]
+        return await self._page(partial(items_of, stop=stop), start, stop, due_of)
 
     async def find(self, id: str, key: str | None = None) -> DelayedItem[T] | None:
         """The item with that id, or None when it is settled, as :meth:`DelayedQueue.find` says.
@@ -143,22 +138,6 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
             return await self.partition_for(key).find(id)
         found = await self._sought(id)
         return None if found is None else found[1]
-
-    async def next_due(self) -> datetime | None:
-        """When the next item of any partition is due, in UTC; None when nothing waits.
-
-        :Cost: O(p), p partitions; one round trip for each node
-        """
-        dues = await self._ask(lambda partition: partition.requests.next_due())
-        return min((due for due in dues if due is not None), default=None)
-
-    async def overdue(self) -> Overdue:
-        """How many items of all partitions are due and have not been moved, and how long the first of them has been.
-
-        :Cost: O(p log n), p partitions; one round trip for each node
-        """
-        found = await self._ask(lambda partition: partition.requests.overdue())
-        return Overdue(count=sum(each.count for each in found), late_by=max(each.late_by for each in found))
 
     # -- single items ------------------------------------------------------------------------------------------------
 
@@ -174,7 +153,7 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
         partition = await self._partition_with(id, key)
         if partition is not None:
             return await partition.cancel(id)
-        return _most_telling(await self._ask(lambda each: each.requests.cancel(id)))
+        return most_telling(await self._ask(lambda each: each.requests.cancel(id)))
 
     async def reschedule(
         self, id: str, delay: Delay | None = None, at: datetime | None = None, *, key: str | None = None
@@ -187,7 +166,7 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
         partition = await self._partition_with(id, key)
         if partition is not None:
             return await partition.reschedule(id, delay, at)
-        return _most_telling(await self._ask(lambda each: each.requests.reschedule(id, delay, at)))
+        return most_telling(await self._ask(lambda each: each.requests.reschedule(id, delay, at)))
 
     async def run_now(self, id: str, key: str | None = None) -> Outcome:
         """Makes one waiting item due at once. Otherwise like :meth:`reschedule`.
@@ -196,127 +175,6 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
         :Guarantee: atomic
         """
         return await self.reschedule(id, 0, key=key)
-
-    # -- the whole of it ---------------------------------------------------------------------------------------------
-
-    async def pause(self) -> bool:
-        """Like :meth:`DelayedQueue.pause`, for all partitions; False when all of them are paused already.
-
-        :Cost: O(p), p partitions; one round trip for each node
-        :Guarantee: atomic in each partition; may safely be repeated
-        """
-        paused = await self._ask(lambda partition: partition.requests.pause())
-        return any(paused)
-
-    async def resume(self) -> bool:
-        """Like :meth:`DelayedQueue.resume`, for all partitions; False when none was paused.
-
-        :Cost: O(p), p partitions; one round trip for each node
-        :Guarantee: atomic in each partition; may safely be repeated
-        """
-        resumed = await self._ask(lambda partition: partition.requests.resume())
-        return any(resumed)
-
-    async def is_paused(self) -> bool:
-        """Whether delivery is paused in all partitions.
-
-        :Cost: O(p), p partitions; one round trip for each node
-        """
-        paused = await self._ask(lambda partition: partition.requests.is_paused())
-        return all(paused)
-
-    async def set_history(self, keep: Kept | None) -> None:
-        """Like :meth:`DelayedQueue.set_history`, for each partition.
-
-        :Cost: O(n), n events that are dropped; one round trip for each node
-        :Guarantee: atomic in each partition; may safely be repeated
-        """
-        await self._ask(lambda partition: partition.requests.set_history(keep))
-
-    async def history(
-        self,
-        id: str | None = None,
-        *,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        what: str | None = None,
-        limit: int = 1000,
-    ) -> list[ItemEvent]:
-        """Like :meth:`DelayedQueue.history`, of all partitions, by the times of the events.
-
-        :Cost: O(n), n events of all partitions; one round trip for 500 of them, and two for each partition
-        """
-        found = [
-            await partition.history(id, since=since, until=until, what=what, limit=limit)
-            for partition in self.partitions
-        ]
-        return list(heapq.merge(*found, key=lambda event: event.time))[-limit:]
-
-    async def history_kept(self) -> tuple[int, timedelta] | None:
-        """Like :meth:`DelayedQueue.history_kept`, of the first partition that keeps one.
-
-        :Cost: O(p), p partitions; one round trip for each node
-        """
-        found = await self._ask(lambda partition: partition.requests.history_kept())
-        return next((kept for kept in found if kept is not None), None)
-
-    async def clear(self) -> None:
-        """Takes everything that waits out for good, in all partitions. Pauses and recurring offers stay.
-
-        :Cost: O(n); one round trip for each node
-        :Guarantee: atomic in each partition; may safely be repeated
-        """
-        await self._ask(lambda partition: partition.requests.clear())
-
-    # -- recurring offers --------------------------------------------------------------------------------------------
-
-    async def offer_recurring(
-        self,
-        value: T,
-        id: str,
-        *,
-        every: Delay | None = None,
-        cron: str | None = None,
-        timezone: str = "UTC",
-        start: datetime | None = None,
-        end: datetime | None = None,
-        missed: str = "one",
-        missed_limit: int | None = None,
-    ) -> OfferOutcome:
-        """Like :meth:`DelayedQueue.offer_recurring`, in the partition of the id.
-
-        The first declaration ends an older one under the same id in another partition, made when there were fewer
-        partitions.
-
-        :Cost: O(log n); O(n) to replace; two round trips, the first time one more for each node
-        :Guarantee: atomic in each partition; may safely be repeated
-        """
-        home = self._home_of(id)
-        outcome = await home.offer_recurring(
-            value,
-            id,
-            every=every,
-            cron=cron,
-            timezone=timezone,
-            start=start,
-            end=end,
-            missed=missed,
-            missed_limit=missed_limit,
-        )
-        if outcome is OfferOutcome.OFFERED:
-            others = [partition for partition in self.partitions if partition is not home]
-            ended = await self._ask(lambda partition: partition.requests.cancel_recurring(id), others)
-            return OfferOutcome.REPLACED if any(ended) else outcome
-        return outcome
-
-    async def cancel_recurring(self, id: str) -> bool:
-        """Like :meth:`DelayedQueue.cancel_recurring`, in whatever partition it is.
-
-        :Cost: O(p), and that of the partition's call; one round trip for each node
-        :Guarantee: atomic in each partition; may safely be repeated
-        """
-        ended = await self._ask(lambda partition: partition.requests.cancel_recurring(id))
-        return any(ended)
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
@@ -343,9 +201,6 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
                 note_offered(failure, f"{offered} of {wanted} values were offered", offered)
                 raise failure
         return offered
-
-    async def _sizes(self) -> list[int]:
-        return await self._ask(lambda partition: partition.requests.size())
 
     def _home_of(self, id: str) -> DelayedQueue[T]:
         return self.partitions[self._routing.of_id(id)]
@@ -380,10 +235,3 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
                 f"queue {self.name!r}: items with the id {id!r} wait in {len(found)} partitions; give the key= of one"
             )
         return (found[0][0], DelayedItem(*found[0])) if found else None
-
-
-def _most_telling(outcomes: list[Outcome]) -> Outcome:
-    """The outcome that all partitions together know of an item."""
-    # DELIVERED comes last. Any partition concludes it from an id that was made, as such an id holds the due time.
-    telling = (Outcome.CANCELLED, Outcome.RESCHEDULED, Outcome.EXPIRED, Outcome.DELIVERED)
-    return next((outcome for outcome in telling if outcome in outcomes), Outcome.UNKNOWN)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from typing import TypeVar
 
-from redisson_dq._async.queues.handle import PAGE, Handle
+from redisson_dq._async.queues.collected import CollectedQueue
+from redisson_dq._async.queues.handle import PAGE
 from redisson_dq.calls.checks import check_condition
 from redisson_dq.calls.long_calls import told_if_long
 from redisson_dq.calls.open_queue import OpenQueue
@@ -21,7 +22,7 @@ T = TypeVar("T")
 _PART = 1000
 
 
-class ReadyQueue(Handle[T]):
+class ReadyQueue(CollectedQueue[T]):
     """The calls of a :class:`BlockingQueue` that are answered at once and take nothing."""
 
     requests: QueueRequests[T]
@@ -74,30 +75,6 @@ class ReadyQueue(Handle[T]):
 
     # -- looking -----------------------------------------------------------------------------------------------------
 
-    async def size(self) -> int:
-        """How many values are ready.
-
-        :Redisson: ``RQueue.size()``
-        :Cost: O(1); one round trip
-        """
-        return await self._run(self.requests.size())
-
-    async def is_empty(self) -> bool:
-        """Whether no value is ready.
-
-        :Redisson: ``RQueue.isEmpty()``
-        :Cost: O(1); one round trip
-        """
-        return await self._run(self.requests.is_empty())
-
-    async def peek(self) -> T | None:
-        """The head, not taken, or None.
-
-        :Redisson: ``RQueue.peek()``
-        :Cost: O(1); one round trip
-        """
-        return await self._run(self.requests.peek())
-
     async def get(self, index: int) -> T | None:
         """The value at an index, from the end below zero; None where there is none.
 
@@ -145,14 +122,6 @@ class ReadyQueue(Handle[T]):
         """
         values = self._side.collected(values)
         return await self._run(self.requests.contains_all(values)) or await self._none_of(values)
-
-    async def read_all(self) -> list[T]:
-        """Every ready value, none taken.
-
-        :Redisson: ``RQueue.readAll()``
-        :Cost: O(n), in one reply; one round trip
-        """
-        return await self._run(self.requests.read_all())
 
     async def range(self, start: int, stop: int) -> list[T]:
         """The ready values from index ``start`` to ``stop``, both included, from the end below zero.
@@ -258,27 +227,6 @@ class ReadyQueue(Handle[T]):
             yield part
             start += len(part)
 
-    async def clear(self) -> None:
-        """Removes every ready value.
-
-        :Redisson: ``RQueue.clear()``
-        :Cost: O(n); one round trip
-        :Guarantee: atomic
-        """
-        await self._run(self.requests.clear())
-
-    # sync: def __len__(self) -> int:
-    # sync:     """Same as :meth:`size`."""
-    # sync:     return self.size()
-    # sync:
-    # sync: def __bool__(self) -> bool:
-    # sync:     """A handle is true, also when its queue is empty."""
-    # sync:     return True
-    # sync:
-    # sync: def __contains__(self, value: object) -> bool:
-    # sync:     """Same as :meth:`contains`."""
-    # sync:     return self.contains(value)  # type: ignore[arg-type]
-    # sync:
     # sync: def __getitem__(self, index: int) -> T:
     # sync:     """Like :meth:`get`; raises IndexError where there is no value."""
     # sync:     found = self.range(index, index)

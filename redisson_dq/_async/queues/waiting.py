@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from typing import TypeVar, overload
 
-from redisson_dq._async.queues.handle import PAGE, Handle
+from redisson_dq._async.queues.collected import CollectedQueue
+from redisson_dq._async.queues.handle import PAGE
 from redisson_dq.calls import walks
 from redisson_dq.calls.checks import check_condition
 from redisson_dq.calls.delayed import DelayedRequests, waiting_values
@@ -19,7 +20,7 @@ U = TypeVar("U")
 V = TypeVar("V")
 
 
-class WaitingQueue(Handle[T]):
+class WaitingQueue(CollectedQueue[T]):
     """The calls of a :class:`DelayedQueue` that Redisson's queue has too, but for the offers."""
 
     requests: DelayedRequests[T]
@@ -46,23 +47,6 @@ class WaitingQueue(Handle[T]):
             return await self._run_taking(self.requests.poll())
         return await self._run_taking(self.requests.poll(limit), many=True)
 
-    async def element(self) -> T:
-        """The value that was offered first; it stays. Raises QueueEmptyError when nothing waits.
-
-        :Redisson: ``RDelayedQueue.element()``
-        :Cost: O(1), or O(log n) of lean items; one round trip
-        """
-        return self._side.there(await self._run(self.requests.peek()))
-
-    async def remove_head(self) -> T:
-        """Takes the value that was offered first. Raises QueueEmptyError when nothing waits.
-
-        :Redisson: ``RDelayedQueue.remove()``
-        :Cost: O(log n); one round trip
-        :Guarantee: atomic, at most once
-        """
-        return self._side.there(await self._run_taking(self.requests.poll()))
-
     async def poll_last_and_offer_first_to(self, queue_name: str) -> T | None:
         """Moves the value that was offered last to the front of a ready queue and returns it; None if nothing waits.
 
@@ -76,30 +60,6 @@ class WaitingQueue(Handle[T]):
         return await self._run(self.requests.poll_last_and_offer_first_to(queue_name))
 
     # -- looking -----------------------------------------------------------------------------------------------------
-
-    async def size(self) -> int:
-        """How many values wait.
-
-        :Redisson: ``RDelayedQueue.size()``
-        :Cost: O(1); one round trip
-        """
-        return await self._run(self.requests.size())
-
-    async def is_empty(self) -> bool:
-        """Whether nothing waits.
-
-        :Redisson: ``RDelayedQueue.isEmpty()``
-        :Cost: O(1); one round trip
-        """
-        return await self._run(self.requests.is_empty())
-
-    async def peek(self) -> T | None:
-        """The value that was offered first, or None; it stays. Raises EnvelopeError for an entry of no known format.
-
-        :Redisson: ``RDelayedQueue.peek()``
-        :Cost: O(1), or O(log n) of lean items; one round trip
-        """
-        return await self._run(self.requests.peek())
 
     async def contains(self, value: T) -> bool:
         """Whether a value with equal bytes waits.
@@ -121,14 +81,6 @@ class WaitingQueue(Handle[T]):
         values = self._side.collected(values)
         found = await self._walk(walks.contained(self.keys, self._side.encode_all_sought(values)))
         return found or await self._none_of(values)
-
-    async def read_all(self) -> list[T]:
-        """Every waiting value in the order of the offers; they stay. Raises EnvelopeError like :meth:`peek`.
-
-        :Redisson: ``RDelayedQueue.readAll()``
-        :Cost: O(n), in one reply; one round trip
-        """
-        return await self._run(self.requests.read_all())
 
     async def __aiter__(self) -> AsyncIterator[T]:
         """Every waiting value in the order of the offers, read page by page. An item that comes or goes
@@ -204,15 +156,6 @@ class WaitingQueue(Handle[T]):
     async def _bytes(self) -> AsyncIterator[list[bytes]]:
         yield [unwrap(member)[1] for member in await self._walk(walks.waiting(self.keys))]
 
-    async def clear(self) -> None:
-        """Removes all waiting items for good. A pause, the largest size and recurring offers stay.
-
-        :Redisson: ``RDelayedQueue.clear()``
-        :Cost: O(n); one round trip
-        :Guarantee: atomic
-        """
-        await self._run(self.requests.clear())
-
     async def _removal(self, which: str, values: list[bytes]) -> int:
         """Removes the entries in a walk of short calls. Returns how many it removed."""
         return await self._walk(walks.removed(self.keys, which, values, self._side.options.remember_ms))
@@ -231,15 +174,3 @@ class WaitingQueue(Handle[T]):
             except StopIteration as error:
                 result: V = error.value
                 return result
-
-    # sync: def __len__(self) -> int:
-    # sync:     """Same as :meth:`size`."""
-    # sync:     return self.size()
-    # sync:
-    # sync: def __bool__(self) -> bool:
-    # sync:     """A handle is true, also when its queue is empty."""
-    # sync:     return True
-    # sync:
-    # sync: def __contains__(self, value: object) -> bool:
-    # sync:     """Same as :meth:`contains`."""
-    # sync:     return self.contains(value)  # type: ignore[arg-type]

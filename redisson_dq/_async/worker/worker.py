@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from redisson_dq._async.client import Client
-from redisson_dq._async.connect import names_server, unopened
+from redisson_dq._async.connect import unopened
 from redisson_dq._async.worker.beside import figures_of, inspections, return_leases
 from redisson_dq._async.worker.changing import LifeChanges
 from redisson_dq._async.worker.clients import Clients
@@ -24,6 +24,7 @@ from redisson_dq._concurrency.handler_pools import AsyncBridge
 from redisson_dq._concurrency.layers import AsyncResources
 from redisson_dq._concurrency.stop_signals import async_signals
 from redisson_dq._redisson_config import RedissonConfig
+from redisson_dq._redisson_config.given import names_server
 from redisson_dq.errors import ArgumentError, ClosedError
 from redisson_dq.inspection import QueueInspection
 from redisson_dq.items import Problem

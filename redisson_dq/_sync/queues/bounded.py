@@ -16,7 +16,6 @@ from redisson_dq._redis import passes
 from redisson_dq._sync.queues.blocking import BlockingQueue
 from redisson_dq._sync.receiving.receiver import time_left
 from redisson_dq.calls.ready import BoundedRequests
-from redisson_dq.calls.sources import BoundedSource
 from redisson_dq.errors import RedissonDQError, ServerFullError
 from redisson_dq.observing.operations import OperationKind
 from redisson_dq.scheduling.pauses import Pauses
@@ -127,10 +126,10 @@ class BoundedBlockingQueue(BlockingQueue[T]):
         return self._run(self.requests.remove(value, count)) or self._none_of([value])
 
     def _source(self, end: End, keys: tuple[str, ...] = ()) -> Source:
-        return BoundedSource(Pop(keys or (self.keys.ready,), end), self.keys)
+        return Pop(keys or (self.keys.ready,), end, self.keys)
 
     def _move_source(self, destination: str, from_end: End, to_end: End) -> Source:
-        return BoundedSource(Move(self.keys.ready, destination, from_end, to_end), self.keys)
+        return Move(self.keys.ready, destination, from_end, to_end, self.keys)
 
     def _offer_within(self, value: T, timeout: float | None) -> bool:
         deadline = math.inf if timeout is None else self._runtime.clock.monotonic() + timeout

@@ -6,16 +6,18 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from redisson_dq._sync.queues.waiting import WaitingQueue
+from redisson_dq.calls.delayed import By
 from redisson_dq.calls.items import rescheduled
 from redisson_dq.calls.waiting_item import ItemFacts, WaitingItem
 from redisson_dq.items import Outcome
 from redisson_dq.scheduling.times import Delay
 from redisson_dq.wire.keys import QueueKeys
+from redisson_dq.wire.request import Request
 
-__all__ = ["DelayedItem"]
+__all__ = ["DelayedItem", "due_of", "items_of"]
 
 T = TypeVar("T")
 
@@ -58,3 +60,16 @@ class DelayedItem(ItemFacts[T]):
     def run_now(self) -> Outcome:
         """Like :meth:`DelayedQueue.run_now`."""
         return self.reschedule(0)
+
+
+def items_of(
+    queue: WaitingQueue[T], start: int, stop: int, by: By = "due"
+) -> Request[tuple[list[DelayedItem[T]], int | None]]:
+    """The beginning of a page of a queue's items, some 1 MB of it, and the index of the rest."""
+    request = queue.requests.items_part(start, stop, by)
+    return request.then(lambda reply: ([DelayedItem(queue, state) for state in reply[0]], reply[1]))
+
+
+def due_of(item: DelayedItem[Any]) -> int:
+    """The order of items of several queues."""
+    return item._state.due_ms or 0

@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timezone
 from typing import Any, Generic, TypeVar
 
 import attrs
 
+from redisson_dq._sync.queues.any_queue import AnyQueue
 from redisson_dq._sync.queues.handle import Handle
 from redisson_dq._sync.queues.lease_calls import LeaseCalls
 from redisson_dq._sync.queues.leaser import Leaser
@@ -20,38 +22,47 @@ from redisson_dq.calls.open_queue import LeaseTerms, OpenQueue
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import Redriven
 
-__all__ = ["LeasingQueue", "target_name", "terms_of"]
+__all__ = ["Leasing", "LeasingQueue", "terms_of"]
 
 T = TypeVar("T")
-U = TypeVar("U")
+
+# Dead letters that another program put into the list come first, as their times are unknown.
+_LONG_AGO = datetime.min.replace(tzinfo=timezone.utc)
 
 
-class LeasingQueue(LeaseCalls[T], Handle[T], Generic[T]):
-    """A queue whose values can be received under a lease."""
+class _LeasingPart(Handle[T]):
+    """A queue, or one partition."""
 
     requests: LeaseRequests[T]
     _side: OpenQueue[T]
 
-    def __init__(self, runtime: Runtime, side: OpenQueue[T], requests: LeaseRequests[T], transfer: bool) -> None:
-        super().__init__(runtime, side, requests, transfer)
-        self._leaser = Leaser(runtime, [side], self._check)
+
+class Leasing(LeaseCalls[T], AnyQueue[_LeasingPart[T]]):
+    """The calls about leases of a queue, or of one in partitions, and about its dead letters."""
 
     # -- looking -----------------------------------------------------------------------------------------------------
 
     def in_flight(self, start: int = 0, stop: int = 99) -> list[InFlight[T]]:
         """The values that receivers hold, those whose deadline is next first, from index ``start`` to ``stop``.
 
-        :Cost: O(s + k log n), s the first index, k the length of the page; one round trip for 1 MB
+        With partitions, of the first 1,000.
+
+        :Cost: O(s + k log n), s the first index, k the length of the page; one round trip for 1 MB. With partitions
+            that of the whole page in each, and one round trip for each node and each 1 MB of a partition
         :Guarantee: reads only; each round trip at a moment of its own
         """
-        return self._page(lambda at: self.requests.in_flight_part(at, stop, part=True), start)
+        # Refuses indexes that are no page, as partitions are asked from index 0 on.
+        self._parts[0].requests.in_flight(start, stop)
+        return self._page(
+            lambda part, at: part.requests.in_flight_part(at, stop, part=True), start, stop, lambda held: held.deadline
+        )
 
     def in_flight_size(self) -> int:
         """How many values receivers hold.
 
-        :Cost: O(log n); one round trip
+        :Cost: O(log n); one round trip, with partitions one for each node
         """
-        return self._run(self.requests.in_flight_size())
+        return sum(self._ask(lambda part: part.requests.in_flight_size()))
 
     # -- dead letters ------------------------------------------------------------------------------------------------
 
@@ -59,11 +70,16 @@ class LeasingQueue(LeaseCalls[T], Handle[T], Generic[T]):
         """The queue's dead letters, oldest first, from index ``start`` to ``stop``.
 
         They stay until :meth:`redrive` or :meth:`purge_dead`, or until they are taken from the list like from any
-        queue.
+        queue. With partitions the indexes are those of the first 1,000.
 
-        :Cost: O(s + k log d), s the first index, k the length of the page, d dead letters; one round trip
+        :Cost: O(s + k log d), s the first index, k the length of the page, d dead letters; one round trip. With
+            partitions that of the whole page in each, and one round trip for each node
         """
-        return self._run(self.requests.dead_letters(start, stop))
+        self._parts[0].requests.dead_letters(start, stop)
+        return self._page(
+            lambda part, at: part.requests.dead_letters(at, stop).then(lambda found: (found, None)),
+            *(start, stop, lambda letter: letter.died or _LONG_AGO, self._with_dead_letters),
+        )
 
     def redrive(
         self,
@@ -81,31 +97,60 @@ class LeasingQueue(LeaseCalls[T], Handle[T], Generic[T]):
         partitions, so ``to`` is one of its partitions there. On a cluster the other queue needs the same hash tag.
         Raises CrossSlotError.
 
-        :Cost: O(k log d), k moved, d dead letters; O(k d) by ids; one round trip
-        :Guarantee: atomic; never sent twice
+        With partitions each goes to its own one. ``clients`` is that of the partition that the fewest have open. With
+        ``limit`` only letters with an id are moved. With ``dead_letter=`` the partitions have one list; only letters
+        that came from them are moved then. Ids are looked for among the first 1,000 letters.
+
+        :Cost: O(k log d), k moved, d dead letters; O(k d) by ids; one round trip. With partitions one for each node, or
+            two with ``limit`` or ``dead_letter=``
+        :Guarantee: atomic in each partition; never sent twice
         """
-        done = self._run(self.requests.redrive(ids, limit, target_name(to, self.name)))
-        # A node of a cluster knows only its own subscribers.
-        return attrs.evolve(done, clients=None) if self._runtime.connections.is_cluster else done
+        if isinstance(to, Partitioned):
+            raise ArgumentError(
+                f"queue {self.name!r}: {to.name!r} is in partitions, and to= takes one of them: partition_for(key)"
+            )
+        return self._redriven(ids, limit, to.name if isinstance(to, LeasingQueue) else to)
 
     def purge_dead(self, ids: Iterable[str | DeadLetter[T]] | None = None, limit: int | None = None) -> int:
         """Removes dead letters for good, chosen as for :meth:`redrive`; returns how many.
 
-        :Cost: O(k log d), k removed, d dead letters; O(k d) by ids; one round trip
-        :Guarantee: atomic
+        :Cost: O(k log d), k removed, d dead letters; O(k d) by ids; one round trip. With partitions one for each node,
+            or two with ``limit``
+        :Guarantee: atomic in each partition
         """
-        return self._run(self.requests.purge_dead(ids, limit))
+        chosen = self._chosen(ids, limit)
+        return sum(self._ask(lambda part: part.requests.purge_dead(*chosen), self._with_dead_letters))
+
+    # -- inside ------------------------------------------------------------------------------------------------------
+
+    @property
+    def _with_dead_letters(self) -> Sequence[_LeasingPart[T]]:
+        """One part for each list of dead letters."""
+        return self._parts
+
+    def _chosen(
+        self, ids: Iterable[str | DeadLetter[T]] | None, limit: int | None
+    ) -> tuple[Iterable[str | DeadLetter[T]] | None, int | None]:
+        """The arguments by which each part knows the dead letters that a call means."""
+        return ids, limit
+
+    def _redriven(self, ids: Iterable[str | DeadLetter[T]] | None, limit: int | None, to: str | None) -> Redriven:
+        raise NotImplementedError
+
+
+class LeasingQueue(Leasing[T], _LeasingPart[T], Generic[T]):
+    """A queue whose values can be received under a lease."""
+
+    def __init__(self, runtime: Runtime, side: OpenQueue[T], requests: LeaseRequests[T], transfer: bool) -> None:
+        super().__init__(runtime, side, requests, transfer)
+        self._leaser = Leaser(runtime, [side], self._check)
+
+    def _redriven(self, ids: Iterable[str | DeadLetter[T]] | None, limit: int | None, to: str | None) -> Redriven:
+        done = self._run(self.requests.redrive(ids, limit, to))
+        # A node of a cluster knows only its own subscribers.
+        return attrs.evolve(done, clients=None) if self._runtime.connections.is_cluster else done
 
 
 def terms_of(queue: LeasingQueue[Any]) -> LeaseTerms:
     """The terms of a handle's leases, as they were given."""
     return queue._side.terms
-
-
-def target_name(to: str | LeasingQueue[Any] | None, name: str) -> str | None:
-    """The name of the queue that is given as ``to=``. ``name`` is the queue whose dead letters go there."""
-    if isinstance(to, Partitioned):
-        raise ArgumentError(
-            f"queue {name!r}: {to.name!r} is in partitions, and to= takes one of them: partition_for(key)"
-        )
-    return to.name if isinstance(to, LeasingQueue) else to

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, Generic, Literal, TypeVar
 
 from redisson_dq._common.texts import shown
 from redisson_dq._concurrency import finish
-from redisson_dq._concurrency.blocks import WrongWith
+from redisson_dq._sync.queues.any_queue import AnyQueue
 from redisson_dq._sync.queues.wait_loop import TakenValues
 from redisson_dq._sync.runtime import Attachment, Runtime
 from redisson_dq.calls.open_queue import OpenQueue
@@ -26,10 +26,9 @@ __all__ = ["OpenHandle"]
 
 T = TypeVar("T")
 U = TypeVar("U")
-Self = TypeVar("Self", bound="OpenHandle[Any]")
 
 
-class OpenHandle(WrongWith, Generic[T]):
+class OpenHandle(AnyQueue[Any], Generic[T]):
     """One queue as one client has it open. Its values are turned into bytes by ``codec``.
 
     ``requests`` has the same calls as requests that are not sent, for a :class:`Pipeline`.
@@ -113,12 +112,6 @@ class OpenHandle(WrongWith, Generic[T]):
             finish(self._runtime.detach(self._attachment))
             self._left(self.keys)
 
-    def __enter__(self: Self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.destroy()
-
     # -- inside ------------------------------------------------------------------------------------------------------
 
     def _check(self) -> None:
@@ -128,7 +121,6 @@ class OpenHandle(WrongWith, Generic[T]):
             self._runtime.check_home(f"queue {self.name!r}")
 
     def _begin_taking(self) -> None:
-        """Values are taken from here on, so the client moves the queue's due items."""
         if not (self._open and self._runtime.home.is_here):
             self._check()
         # Most calls find it done.
@@ -214,14 +206,9 @@ class OpenHandle(WrongWith, Generic[T]):
         """Those of the bytes that are not in the queue."""
         raise NotImplementedError
 
-    def _page(self, part_of: Callable[[int], Request[tuple[list[U], int | None]]], start: int) -> list[U]:
-        """A page from this index on, in as many parts as it takes. ``part_of`` gives the index of the next part too."""
-        found: list[U] = []
-        at: int | None = start
-        while at is not None:
-            part, at = self._run(part_of(at))
-            found += part
-        return found
+    @property
+    def _parts(self) -> Sequence[Any]:
+        return (self,)
 
     def _run_adding(self, request: Request[U], call: str, count: int | None = None) -> U:
         """Runs a request that adds values which are ready at once. ``count`` is for a call that adds many."""

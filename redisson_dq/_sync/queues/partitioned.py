@@ -5,31 +5,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 
 from redisson_dq._concurrency import finish
-from redisson_dq._concurrency.blocks import WrongWith
-from redisson_dq._sync.connecting.asking import without_subscribers
-from redisson_dq._sync.queues.handle import Handle
+from redisson_dq._sync.queues.any_queue import AnyQueue
+from redisson_dq._sync.queues.collected import CollectedQueue
 from redisson_dq._sync.runtime import Runtime
-from redisson_dq.calls.inspecting import figures_together, together
-from redisson_dq.calls.parts import all_of
 from redisson_dq.calls.routing import Routing
 from redisson_dq.codecs.base import Codec
-from redisson_dq.errors import RedissonDQError
-from redisson_dq.inspection import QueueInspection
-from redisson_dq.stats import QueueStats
-from redisson_dq.wire.request import Request
 
 __all__ = ["Partitioned"]
 
 U = TypeVar("U")
-AnyHandle = TypeVar("AnyHandle", bound=Handle[Any])
-Self = TypeVar("Self", bound="Partitioned[Any]")
+AnyHandle = TypeVar("AnyHandle", bound=CollectedQueue[Any])
 
 
-class Partitioned(WrongWith, Generic[AnyHandle]):
+class Partitioned(AnyQueue[AnyHandle], Generic[AnyHandle]):
     """The partitions of one queue, opened together."""
 
     def __init__(self, runtime: Runtime, name: str, partitions: tuple[AnyHandle, ...], routing: Routing) -> None:
@@ -80,7 +72,7 @@ class Partitioned(WrongWith, Generic[AnyHandle]):
 
         :Cost: O(p), p partitions; one round trip for each node
         """
-        return sum(self._sizes())
+        return sum(self._ask(lambda partition: partition.requests.size()))
 
     def is_empty(self) -> bool:
         """Whether all partitions are empty.
@@ -88,24 +80,6 @@ class Partitioned(WrongWith, Generic[AnyHandle]):
         :Cost: O(p), p partitions; one round trip for each node
         """
         return not self.size()
-
-    def stats(self) -> QueueStats:
-        """The figures of all partitions together. Otherwise like the partitions' own ``stats()``.
-
-        :Cost: O(p log n), p partitions; one round trip for each node
-        """
-        found = self._ask(lambda partition: partition.requests.stats())
-        return without_subscribers(figures_together(self._name, found), self._runtime.connections)
-
-    def inspect(self) -> QueueInspection:
-        """All about the partitions together, and about each of them in ``partitions``.
-
-        Otherwise like the partitions' own ``inspect()``.
-
-        :Cost: O(p log n), p partitions; one round trip for each node
-        """
-        found = self._ask(lambda partition: partition.requests.inspect())
-        return together(self._name, [without_subscribers(each, self._runtime.connections) for each in found])
 
     def start_moving(self) -> None:
         """Moves the due items of all partitions from now on. Otherwise like the partitions' own ``start_moving()``.
@@ -127,12 +101,6 @@ class Partitioned(WrongWith, Generic[AnyHandle]):
         # So a caller that is cancelled leaves no handle open.
         finish(self._destroy_all())
 
-    def __enter__(self: Self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.destroy()
-
     # -- inside ------------------------------------------------------------------------------------------------------
 
     def _destroy_all(self) -> None:
@@ -144,37 +112,9 @@ class Partitioned(WrongWith, Generic[AnyHandle]):
             partition._check()
 
     def _begin_taking(self) -> None:
-        """Values come from any partition, so the client moves the due items of all of them."""
         for partition in self._partitions:
             partition._begin_taking()
 
-    def _sizes(self) -> list[int]:
-        raise NotImplementedError
-
-    def _ask(
-        self, request_of: Callable[[AnyHandle], Request[U]], partitions: Sequence[AnyHandle] | None = None
-    ) -> list[U]:
-        """Asks every partition, or some, the same. Raises an error when all have answered, as :func:`all_of`."""
-        asked = self._partitions if partitions is None else partitions
-        outcomes = self._outcomes([(partition, request_of(partition)) for partition in asked])
-        return all_of(outcomes)
-
-    def _pages(self, part_of: Callable[[AnyHandle, int], Request[tuple[list[U], int | None]]]) -> list[list[U]]:
-        """A page of each partition, from index 0 on, in as many parts as it takes, as :meth:`Handle._page`."""
-        found: dict[AnyHandle, list[U]] = {partition: [] for partition in self._partitions}
-        at = dict.fromkeys(self._partitions, 0)
-        while at:
-            parts = self._ask(lambda partition: part_of(partition, at[partition]), list(at))
-            for partition, (part, following) in zip(list(at), parts, strict=True):
-                found[partition] += part
-                if following is None:
-                    del at[partition]
-                else:
-                    at[partition] = following
-        return list(found.values())
-
-    def _outcomes(self, asked: list[tuple[AnyHandle, Request[U]]]) -> list[U | RedissonDQError]:
-        """Results, or the errors in their place. One round trip for each node."""
-        for partition, _ in asked:
-            partition._check()
-        return self._runtime.connections.run_many([request for _, request in asked], transaction=False)
+    @property
+    def _parts(self) -> Sequence[AnyHandle]:
+        return self._partitions

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TypeVar
 
-from redisson_dq._sync.queues.handle import PAGE, Handle
+from redisson_dq._sync.queues.collected import CollectedQueue
+from redisson_dq._sync.queues.handle import PAGE
 from redisson_dq.calls.checks import check_condition
 from redisson_dq.calls.long_calls import told_if_long
 from redisson_dq.calls.open_queue import OpenQueue
@@ -24,7 +25,7 @@ T = TypeVar("T")
 _PART = 1000
 
 
-class ReadyQueue(Handle[T]):
+class ReadyQueue(CollectedQueue[T]):
     """The calls of a :class:`BlockingQueue` that are answered at once and take nothing."""
 
     requests: QueueRequests[T]
@@ -77,30 +78,6 @@ class ReadyQueue(Handle[T]):
 
     # -- looking -----------------------------------------------------------------------------------------------------
 
-    def size(self) -> int:
-        """How many values are ready.
-
-        :Redisson: ``RQueue.size()``
-        :Cost: O(1); one round trip
-        """
-        return self._run(self.requests.size())
-
-    def is_empty(self) -> bool:
-        """Whether no value is ready.
-
-        :Redisson: ``RQueue.isEmpty()``
-        :Cost: O(1); one round trip
-        """
-        return self._run(self.requests.is_empty())
-
-    def peek(self) -> T | None:
-        """The head, not taken, or None.
-
-        :Redisson: ``RQueue.peek()``
-        :Cost: O(1); one round trip
-        """
-        return self._run(self.requests.peek())
-
     def get(self, index: int) -> T | None:
         """The value at an index, from the end below zero; None where there is none.
 
@@ -148,14 +125,6 @@ class ReadyQueue(Handle[T]):
         """
         values = self._side.collected(values)
         return self._run(self.requests.contains_all(values)) or self._none_of(values)
-
-    def read_all(self) -> list[T]:
-        """Every ready value, none taken.
-
-        :Redisson: ``RQueue.readAll()``
-        :Cost: O(n), in one reply; one round trip
-        """
-        return self._run(self.requests.read_all())
 
     def range(self, start: int, stop: int) -> list[T]:
         """The ready values from index ``start`` to ``stop``, both included, from the end below zero.
@@ -258,27 +227,6 @@ class ReadyQueue(Handle[T]):
         while part := self._run(commands.slice_of(self.keys.ready, start, start + _PART - 1)):
             yield part
             start += len(part)
-
-    def clear(self) -> None:
-        """Removes every ready value.
-
-        :Redisson: ``RQueue.clear()``
-        :Cost: O(n); one round trip
-        :Guarantee: atomic
-        """
-        self._run(self.requests.clear())
-
-    def __len__(self) -> int:
-        """Same as :meth:`size`."""
-        return self.size()
-
-    def __bool__(self) -> bool:
-        """A handle is true, also when its queue is empty."""
-        return True
-
-    def __contains__(self, value: object) -> bool:
-        """Same as :meth:`contains`."""
-        return self.contains(value)  # type: ignore[arg-type]
 
     def __getitem__(self, index: int) -> T:
         """Like :meth:`get`; raises IndexError where there is no value."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TypeVar, overload
 
-from redisson_dq._sync.queues.handle import PAGE, Handle
+from redisson_dq._sync.queues.collected import CollectedQueue
+from redisson_dq._sync.queues.handle import PAGE
 from redisson_dq.calls import walks
 from redisson_dq.calls.checks import check_condition
 from redisson_dq.calls.delayed import DelayedRequests, waiting_values
@@ -22,7 +23,7 @@ U = TypeVar("U")
 V = TypeVar("V")
 
 
-class WaitingQueue(Handle[T]):
+class WaitingQueue(CollectedQueue[T]):
     """The calls of a :class:`DelayedQueue` that Redisson's queue has too, but for the offers."""
 
     requests: DelayedRequests[T]
@@ -49,23 +50,6 @@ class WaitingQueue(Handle[T]):
             return self._run_taking(self.requests.poll())
         return self._run_taking(self.requests.poll(limit), many=True)
 
-    def element(self) -> T:
-        """The value that was offered first; it stays. Raises QueueEmptyError when nothing waits.
-
-        :Redisson: ``RDelayedQueue.element()``
-        :Cost: O(1), or O(log n) of lean items; one round trip
-        """
-        return self._side.there(self._run(self.requests.peek()))
-
-    def remove_head(self) -> T:
-        """Takes the value that was offered first. Raises QueueEmptyError when nothing waits.
-
-        :Redisson: ``RDelayedQueue.remove()``
-        :Cost: O(log n); one round trip
-        :Guarantee: atomic, at most once
-        """
-        return self._side.there(self._run_taking(self.requests.poll()))
-
     def poll_last_and_offer_first_to(self, queue_name: str) -> T | None:
         """Moves the value that was offered last to the front of a ready queue and returns it; None if nothing waits.
 
@@ -79,30 +63,6 @@ class WaitingQueue(Handle[T]):
         return self._run(self.requests.poll_last_and_offer_first_to(queue_name))
 
     # -- looking -----------------------------------------------------------------------------------------------------
-
-    def size(self) -> int:
-        """How many values wait.
-
-        :Redisson: ``RDelayedQueue.size()``
-        :Cost: O(1); one round trip
-        """
-        return self._run(self.requests.size())
-
-    def is_empty(self) -> bool:
-        """Whether nothing waits.
-
-        :Redisson: ``RDelayedQueue.isEmpty()``
-        :Cost: O(1); one round trip
-        """
-        return self._run(self.requests.is_empty())
-
-    def peek(self) -> T | None:
-        """The value that was offered first, or None; it stays. Raises EnvelopeError for an entry of no known format.
-
-        :Redisson: ``RDelayedQueue.peek()``
-        :Cost: O(1), or O(log n) of lean items; one round trip
-        """
-        return self._run(self.requests.peek())
 
     def contains(self, value: T) -> bool:
         """Whether a value with equal bytes waits.
@@ -124,14 +84,6 @@ class WaitingQueue(Handle[T]):
         values = self._side.collected(values)
         found = self._walk(walks.contained(self.keys, self._side.encode_all_sought(values)))
         return found or self._none_of(values)
-
-    def read_all(self) -> list[T]:
-        """Every waiting value in the order of the offers; they stay. Raises EnvelopeError like :meth:`peek`.
-
-        :Redisson: ``RDelayedQueue.readAll()``
-        :Cost: O(n), in one reply; one round trip
-        """
-        return self._run(self.requests.read_all())
 
     def __iter__(self) -> Iterator[T]:
         """Every waiting value in the order of the offers, read page by page. An item that comes or goes
@@ -207,15 +159,6 @@ class WaitingQueue(Handle[T]):
     def _bytes(self) -> Iterator[list[bytes]]:
         yield [unwrap(member)[1] for member in self._walk(walks.waiting(self.keys))]
 
-    def clear(self) -> None:
-        """Removes all waiting items for good. A pause, the largest size and recurring offers stay.
-
-        :Redisson: ``RDelayedQueue.clear()``
-        :Cost: O(n); one round trip
-        :Guarantee: atomic
-        """
-        self._run(self.requests.clear())
-
     def _removal(self, which: str, values: list[bytes]) -> int:
         """Removes the entries in a walk of short calls. Returns how many it removed."""
         return self._walk(walks.removed(self.keys, which, values, self._side.options.remember_ms))
@@ -234,15 +177,3 @@ class WaitingQueue(Handle[T]):
             except StopIteration as error:
                 result: V = error.value
                 return result
-
-    def __len__(self) -> int:
-        """Same as :meth:`size`."""
-        return self.size()
-
-    def __bool__(self) -> bool:
-        """A handle is true, also when its queue is empty."""
-        return True
-
-    def __contains__(self, value: object) -> bool:
-        """Same as :meth:`contains`."""
-        return self.contains(value)  # type: ignore[arg-type]

@@ -19,8 +19,9 @@ from redisson_dq._concurrency.handler_pools import Bridge
 from redisson_dq._concurrency.layers import Resources
 from redisson_dq._concurrency.stop_signals import signals
 from redisson_dq._redisson_config import RedissonConfig
+from redisson_dq._redisson_config.given import names_server
 from redisson_dq._sync.client import Client
-from redisson_dq._sync.connect import names_server, unopened
+from redisson_dq._sync.connect import unopened
 from redisson_dq._sync.worker.beside import figures_of, inspections, return_leases
 from redisson_dq._sync.worker.changing import LifeChanges
 from redisson_dq._sync.worker.clients import Clients

@@ -9,41 +9,26 @@ from typing import Any
 
 import attrs
 
+from redisson_dq.scheduling.times import from_optional_ms
 from redisson_dq.scripts.script import load
+from redisson_dq.stats import KeyInspection
 from redisson_dq.wire.calls.base import call
 from redisson_dq.wire.calls.leases import LeaseKeys, call_with_dead
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request
 
-__all__ = ["Entry", "FoundKey", "Inspected", "Sampled", "SampledEvents", "SampledHolder", "inspect", "sample", "stats"]
-
-
-@attrs.frozen
-class FoundKey:
-    """One key that is there. ``role`` is its name in QueueKeys or DeadKeys. ``expected`` is the type it has to have.
-
-    ``vanishes_ms`` is None for a key without an end, and ``bytes`` is None where the user may not ask for its memory.
-    Figures come without both.
-    """
-
-    role: str
-    key: str
-    found: str
-    expected: str
-    size: int
-    vanishes_ms: int | None
-    bytes: int | None
+__all__ = ["Entry", "Inspected", "Sampled", "SampledEvents", "SampledHolder", "inspect", "sample", "stats"]
 
 
 @attrs.frozen
 class Inspected:
     """The reply: the server's time, the keys that are there, and figures by their names in the script.
 
-    A figure is missing where it is unknown.
+    A figure is missing where it is unknown. Figures come without the memory and the ends of keys.
     """
 
     now_us: int
-    keys: tuple[FoundKey, ...]
+    keys: tuple[KeyInspection, ...]
     figures: dict[str, Any]
 
 
@@ -220,8 +205,17 @@ def _asked(script: str, keys: LeaseKeys) -> Request[Inspected]:
         for number, kind, size, *more in rows:
             # The time at which it vanishes, and its bytes in memory: below zero for none.
             vanishes_ms, memory = (None if each < 0 else each for each in more or (-1, -1))
-            key = roles[number - 1], names[number - 1], kind.decode(), types[number - 1]
-            found.append(FoundKey(*key, size, vanishes_ms, memory))
+            found.append(
+                KeyInspection(
+                    role=roles[number - 1],
+                    key=names[number - 1],
+                    type=kind.decode(),
+                    expected=types[number - 1],
+                    size=size,
+                    expires=from_optional_ms(vanishes_ms),
+                    memory=memory,
+                )
+            )
         figures = {name.decode(): figure for name, figure in zip(told[::2], told[1::2], strict=True)}
         return Inspected(now_us, tuple(found), figures)
 

@@ -7,23 +7,11 @@ from collections.abc import Sequence
 import attrs
 
 from redisson_dq.wire.calls.base import call
-from redisson_dq.wire.commands import whole_ms
 from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request
 
-__all__ = ["Advanced", "RecurringRow", "advance", "recurring"]
-
-
-@attrs.frozen
-class RecurringRow:
-    """One recurring offer as it is stored in Redis."""
-
-    id: str
-    #: None where another program gave it a time that never comes.
-    due_ms: int | None
-    definition: str
-    value: bytes
+__all__ = ["Advanced", "advance"]
 
 
 @attrs.frozen
@@ -60,16 +48,3 @@ def advance(
         *("" if late_ms is None else late_ms, remember_ms, missed, last_ms, *made_up),
     )
     return call("advance", keys, args, lambda reply: Advanced(bool(reply[0]), reply[1], reply[2]))
-
-
-def recurring(keys: QueueKeys, start: int, stop: int) -> Request[list[RecurringRow]]:
-    """Recurring offers from index ``start`` to ``stop``."""
-    return call("recurring", keys, (start, stop), _recurring_rows)
-
-
-def _recurring_rows(reply: list[list[bytes]]) -> list[RecurringRow]:
-    how = "backslashreplace"
-    return [
-        RecurringRow(name.decode(errors=how), whole_ms(due), definition.decode(errors=how), value)
-        for name, due, definition, value in reply
-    ]

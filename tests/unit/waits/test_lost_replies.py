@@ -15,7 +15,6 @@ from redisson_dq._concurrency import Inbox, Mutex, Promise
 from redisson_dq._redis import is_passing, translate
 from redisson_dq._sync.receiving.looks import Looks
 from redisson_dq._sync.receiving.put_backs import PutBacks
-from redisson_dq.calls.sources import BoundedSource
 from redisson_dq.errors import RedisConnectionError, RedisReplyError
 from redisson_dq.scheduling.clock import SYSTEM
 from redisson_dq.waits.debts import Debts
@@ -99,7 +98,7 @@ def test_what_follows_a_take_is_owed_when_its_connection_is_cancelled(line: Line
         raise asyncio.CancelledError
 
     connections: Any = SimpleNamespace(clock=SYSTEM, run=cancelled)
-    source = BoundedSource(Pop((ORDERS.ready,), "first"), ORDERS)
+    source = Pop((ORDERS.ready,), "first", ORDERS)
     backs = AsyncPutBacks(connections, source, line)
     after = source.after([Taken(key=ORDERS.ready, data=b"a")], {})
     assert after is not None
