@@ -165,7 +165,7 @@ class DelayedCalls(AnyQueue[WaitingQueue[T]]):
         - ``start``, ``end``: aware datetimes
         - ``missed``: for occurrences whose time passed while no process moved the queue. ``"one"``: one late delivery
           replaces them all. ``"all"``: each is delivered. ``"skip"``: none; one that is a minute late, or later than
-          the next one's time, is dropped
+          the next one's time, is dropped as with ``expires=``
         - ``missed_limit``: with ``"all"``, how many at most, the last ones (100; up to 1,000)
 
         >>> await delayed.offer_recurring("report", "daily", cron="30 9 * * mon-fri", timezone="Europe/Berlin")
