@@ -9,28 +9,16 @@ from redisson_dq.calls.lease import DeliveryRequests, Lease
 from redisson_dq.items import SettleOutcome
 from redisson_dq.scheduling.times import from_ms, from_optional_ms
 
-__all__ = ["DeliveryFacts"]
+__all__ = ["DeliveryFacts", "ValueFacts"]
 
 T = TypeVar("T")
 
 
-class DeliveryFacts(Generic[T]):
-    """What a ``Delivery`` of either flavour says of its value, without a round trip."""
+class ValueFacts(Generic[T]):
+    """What a delivery and the event of a handler say of a value, without a round trip."""
 
     _lease: Lease
     _value: T
-
-    def __repr__(self) -> str:
-        state = f"until {self.deadline}" if self.outcome is None else self.outcome.value
-        named = "" if self.offer_id is None else f"{self.offer_id!r}, "
-        return f"<Delivery {self.id!r} of {self._lease.name!r}, {named}attempt {self.attempt}, {state}>"
-
-    def __reduce__(self) -> NoReturn:
-        # A copy would not learn how the lease ends.
-        raise TypeError(
-            f"queue {self._lease.name!r}: a delivery belongs to the client that received it, and cannot be pickled "
-            "or copied: pass its value on, and settle it here"
-        )
 
     @property
     def id(self) -> str:
@@ -43,23 +31,9 @@ class DeliveryFacts(Generic[T]):
         return self._lease.offer_id
 
     @property
-    def cancelled(self) -> bool:
-        """Whether the item was cancelled, as the last renewal or ``extend`` has reported. It is not delivered
-        again.
-
-        An ack still counts. No round trip.
-        """
-        return self._lease.is_cancelled
-
-    @property
     def value(self) -> T:
         """The value."""
         return self._value
-
-    @property
-    def data(self) -> bytes:
-        """The value's bytes as they were received."""
-        return self._lease.leased.data
 
     @property
     def attempt(self) -> int:
@@ -68,33 +42,18 @@ class DeliveryFacts(Generic[T]):
 
     @property
     def failures(self) -> int:
-        """How many earlier deliveries ended with ``nack``."""
+        """How many earlier deliveries ended with ``nack``, or failed in a worker."""
         return self._lease.record.failures
 
     @property
     def crashes(self) -> int:
-        """How many earlier deliveries ended at their deadline."""
+        """How many earlier deliveries ended at their deadline, as the process had died or hung."""
         return self._lease.crashes
 
     @property
     def reason(self) -> str:
-        """The reason of the last ``nack``, or an empty str."""
+        """The reason of the last ``nack`` or failure, or an empty str."""
         return self._lease.record.reason
-
-    @property
-    def first_received(self) -> datetime:
-        """When the value was received for the first time, in UTC on the server's clock."""
-        return self.received if self._lease.record.first_ms is None else from_ms(self._lease.record.first_ms)
-
-    @property
-    def received(self) -> datetime:
-        """When this delivery was received."""
-        return from_ms(self._lease.record.received_ms or self._lease.leased.now_us // 1000)
-
-    @property
-    def offered(self) -> datetime | None:
-        """When it was offered. Known if the offer had a ``context=``, else None."""
-        return from_optional_ms(self._lease.record.offered_ms)
 
     @property
     def due(self) -> datetime | None:
@@ -113,8 +72,53 @@ class DeliveryFacts(Generic[T]):
 
     @property
     def deadline(self) -> datetime:
-        """When the lease ends, in UTC on the server's clock."""
+        """When the lease ends, in UTC on the server's clock. A renewal moves it on."""
         return from_ms(self._lease.deadline_ms)
+
+
+class DeliveryFacts(ValueFacts[T]):
+    """What a ``Delivery`` of either flavour says besides."""
+
+    def __repr__(self) -> str:
+        state = f"until {self.deadline}" if self.outcome is None else self.outcome.value
+        named = "" if self.offer_id is None else f"{self.offer_id!r}, "
+        return f"<Delivery {self.id!r} of {self._lease.name!r}, {named}attempt {self.attempt}, {state}>"
+
+    def __reduce__(self) -> NoReturn:
+        # A copy would not learn how the lease ends.
+        raise TypeError(
+            f"queue {self._lease.name!r}: a delivery belongs to the client that received it, and cannot be pickled "
+            "or copied: pass its value on, and settle it here"
+        )
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the item was cancelled, as the last renewal or ``extend`` has reported. It is not delivered
+        again.
+
+        An ack still counts. No round trip.
+        """
+        return self._lease.is_cancelled
+
+    @property
+    def data(self) -> bytes:
+        """The value's bytes as they were received."""
+        return self._lease.leased.data
+
+    @property
+    def first_received(self) -> datetime:
+        """When the value was received for the first time, in UTC on the server's clock."""
+        return self.received if self._lease.record.first_ms is None else from_ms(self._lease.record.first_ms)
+
+    @property
+    def received(self) -> datetime:
+        """When this delivery was received."""
+        return from_ms(self._lease.record.received_ms or self._lease.leased.now_us // 1000)
+
+    @property
+    def offered(self) -> datetime | None:
+        """When it was offered. Known if the offer had a ``context=``, else None."""
+        return from_optional_ms(self._lease.record.offered_ms)
 
     @property
     def remaining(self) -> timedelta:

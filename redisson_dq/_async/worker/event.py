@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextvars
 import logging
 from collections.abc import MutableMapping, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from redisson_dq._async.leases.delivery import Delivery
+from redisson_dq._async.leases.delivery import Delivery, lease_of
 from redisson_dq._concurrency.handler_pools import AsyncBridge, AsyncSettled
+from redisson_dq.calls.delivery import DeliveryFacts, ValueFacts
 from redisson_dq.scheduling.times import Delay
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 else:
     LoggerAdapter = logging.LoggerAdapter
 
-__all__ = ["Event", "EventLogger", "Handled", "cancel", "current_event", "current", "is_void"]
+__all__ = ["Event", "EventLogger", "Handled", "cancel", "current_event", "current"]
 
 
 class Handled(Protocol):
@@ -30,11 +32,12 @@ class Handled(Protocol):
 current: contextvars.ContextVar[Handled | None] = contextvars.ContextVar("redisson_dq_event", default=None)
 
 
-class Event:
+class Event(ValueFacts[Any]):
     """One delivery as its handler sees it."""
 
     def __init__(self, delivery: Delivery[Any], queue: str, bridge: AsyncBridge) -> None:
         self._delivery = delivery
+        self._lease, self._value = lease_of(delivery), delivery.value
         self._queue = queue
         self._cancelled = False
         self._bridge = bridge
@@ -43,8 +46,8 @@ class Event:
         return f"<Event {self.id!r} of {self.queue!r}, attempt {self.attempt}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        facts = {name: getattr(self._delivery, name) for name in _FACTS}
-        return _restored, (facts, self._queue, self.cancelled)
+        lease = {name: getattr(self._lease, name) for name in _FACTS}
+        return _restored, (self.value, {**lease, "is_cancelled": self.cancelled}, self._queue)
 
     @property
     def delivery(self) -> Delivery[Any]:
@@ -52,65 +55,14 @@ class Event:
         return self._delivery
 
     @property
-    def value(self) -> Any:
-        """The value."""
-        return self._delivery.value
-
-    @property
     def queue(self) -> str:
         """The name of the queue."""
         return self._queue
 
     @property
-    def id(self) -> str:
-        """The name of this delivery. The next attempt has another id."""
-        return self._delivery.id
-
-    @property
-    def offer_id(self) -> str | None:
-        """The ``id=`` of the offer, or None. It is the same for all attempts."""
-        return self._delivery.offer_id
-
-    @property
-    def attempt(self) -> int:
-        """The number of this delivery of the value, starting at 1."""
-        return self._delivery.attempt
-
-    @property
-    def failures(self) -> int:
-        """How many deliveries before ended with a failure of the handler."""
-        return self._delivery.failures
-
-    @property
-    def crashes(self) -> int:
-        """How many deliveries before ended by their deadline, as the process had died or hung."""
-        return self._delivery.crashes
-
-    @property
-    def reason(self) -> str:
-        """The reason of the last failure, or an empty str."""
-        return self._delivery.reason
-
-    @property
-    def due(self) -> datetime | None:
-        """When the value was due, where the offer had a ``context=``."""
-        return self._delivery.due
-
-    @property
     def lateness(self) -> timedelta | None:
-        """How long after that it was received for the first time."""
-        due = self._delivery.due
-        return None if due is None else self._delivery.first_received - due
-
-    @property
-    def context(self) -> dict[str, str]:
-        """The ``context=`` of the offer, else empty."""
-        return self._delivery.context
-
-    @property
-    def deadline(self) -> datetime:
-        """Until when the value is this worker's. It moves on while the handler runs."""
-        return self._delivery.deadline
+        """How long after :attr:`due` it was received for the first time."""
+        return None if self.due is None else self._delivery.first_received - self.due
 
     @property
     def cancelled(self) -> bool:
@@ -119,12 +71,7 @@ class Event:
         Or the item was cancelled (``delayed.cancel(id)``), as a renewal of the lease reports. A long handler
         checks it, and returns.
         """
-        return self._cancelled or self._delivery.cancelled
-
-    @property
-    def cursor(self) -> Any:
-        """The last argument of :meth:`save`, in this attempt or one before it. None if there was no call."""
-        return self._delivery.cursor
+        return self._cancelled or self._lease.is_cancelled
 
     def save(self, cursor: Any) -> AsyncSettled:
         """Notes how far the work has come, for the next attempt (:meth:`Delivery.save`).
@@ -143,18 +90,15 @@ class Event:
         return self._bridge.call(lambda: self._delivery.extend(visibility_timeout))
 
 
-# The facts of a delivery that an event has.
-_FACTS = (
-    *("value", "data", "id", "offer_id", "attempt", "failures", "crashes", "reason", "due", "first_received"),
-    *("received", "context", "cursor", "deadline"),
-)
+# The facts of a lease that a copy of an event has.
+_FACTS = ("id", "offer_id", "cursor", "crashes", "record", "deadline_ms", "leased")
 
 
-class _Past:
+class _Past(DeliveryFacts[Any]):
     """The facts of a delivery, in a copy of its event."""
 
-    def __init__(self, facts: dict[str, Any], cancelled: bool) -> None:
-        self.__dict__.update(facts, cancelled=cancelled)
+    def __init__(self, value: Any, lease: Any) -> None:
+        self._value, self._lease = value, lease
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(
@@ -163,20 +107,15 @@ class _Past:
         )
 
 
-def _restored(facts: dict[str, Any], queue: str, cancelled: bool) -> Event:
+def _restored(value: Any, lease: dict[str, Any], queue: str) -> Event:
     """A copy of an event."""
-    past: Any = _Past(facts, cancelled)
+    past: Any = _Past(value, SimpleNamespace(**lease))
     return Event(past, queue, past)
 
 
 def cancel(event: Event) -> None:
     """Notifies the handler that its outcome does not count any more."""
     event._cancelled = True
-
-
-def is_void(event: Event) -> bool:
-    """Whether the outcome does not count any more."""
-    return event._cancelled
 
 
 def current_event() -> Event | None:
