@@ -19,7 +19,7 @@ from prometheus_client.metrics_core import Metric
 from redisson_dq._common.texts import shown
 from redisson_dq.calls.inspecting import figures_together
 from redisson_dq.errors import ArgumentError, RedissonDQError
-from redisson_dq.prometheus.families import counter, gauge
+from redisson_dq.prometheus.families import family
 from redisson_dq.stats import QueueStats
 from redisson_dq.wire.names import exact_name
 from redisson_dq.wire.partitions import whole_of
@@ -279,19 +279,19 @@ def _is_used(figures: QueueStats | RedissonDQError) -> bool:
 
 def _families(found: _Scrape) -> Iterable[Metric]:
     of_queue = found.queues.items()
-    yield gauge("up", [((), float(found.is_up))])
-    yield gauge("items", [((name, state), each) for name, stats in of_queue for state, each in _states(stats)])
-    yield gauge(
+    yield family("up", [((), float(found.is_up))])
+    yield family("items", [((name, state), each) for name, stats in of_queue for state, each in _states(stats)])
+    yield family(
         "overdue_oldest_seconds", [((name,), max(0.0, stats.late_by.total_seconds())) for name, stats in of_queue]
     )
-    yield gauge("last_receipt_seconds", [((name,), _since_receipt(stats)) for name, stats in of_queue])
-    yield counter("expired", [((name,), stats.expired) for name, stats in of_queue])
-    yield counter("missed_occurrences", [((name,), stats.missed) for name, stats in of_queue])
-    yield gauge("paused", [((name,), stats.is_paused) for name, stats in of_queue])
+    yield family("last_receipt_seconds", [((name,), _since_receipt(stats)) for name, stats in of_queue])
+    yield family("expired", [((name,), stats.expired) for name, stats in of_queue])
+    yield family("missed_occurrences", [((name,), stats.missed) for name, stats in of_queue])
+    yield family("paused", [((name,), stats.is_paused) for name, stats in of_queue])
     known = [(name, stats.subscribers) for name, stats in of_queue if stats.subscribers is not None]
-    yield gauge("subscribers", [((name,), subscribers) for name, subscribers in known])
-    yield gauge("mover_known", [((name,), stats.mover is not None) for name, stats in of_queue])
-    yield gauge("queues_left_out", [((), found.left_out)])
+    yield family("subscribers", [((name,), subscribers) for name, subscribers in known])
+    yield family("mover_known", [((name,), stats.mover is not None) for name, stats in of_queue])
+    yield family("queues_left_out", [((), found.left_out)])
 
 
 def _since_receipt(stats: QueueStats) -> float:

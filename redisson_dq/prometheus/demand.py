@@ -14,7 +14,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 from redisson_dq.errors import ArgumentError
-from redisson_dq.prometheus.families import gauge
+from redisson_dq.prometheus.families import family
 from redisson_dq.stats import QueueStats
 
 __all__ = ["Demand", "HandlingTimes", "demand_families", "slots_for"]
@@ -72,9 +72,9 @@ def slots_for(items: int, handling: float, drain: float) -> int:
 
 def demand_families(found: Mapping[str, Demand]) -> Iterable[Metric]:
     """The families of the metrics."""
-    yield gauge("demand_items", [((name,), each.items) for name, each in found.items()])
+    yield family("demand_items", [((name,), each.items) for name, each in found.items()])
     known = [(name, each.slots) for name, each in found.items() if each.slots is not None]
-    yield gauge("demand_slots", [((name,), slots) for name, slots in known])
+    yield family("demand_slots", [((name,), slots) for name, slots in known])
 
 
 class HandlingTimes:
@@ -113,9 +113,9 @@ class HandlingTimes:
                     logger.warning("metrics: the worker at %s does not tell how long its handlers take: %s", url, error)
                 self._has_told = True
                 return
-            for family in families:
-                if family.name == "redisson_dq_handling_seconds":
-                    for sample in family.samples:
+            for each in families:
+                if each.name == "redisson_dq_handling_seconds":
+                    for sample in each.samples:
                         if sample.name.endswith(("_sum", "_count")) and 0 <= sample.value < math.inf:
                             found = sums.setdefault(sample.labels.get("queue", ""), [0.0, 0.0])
                             found[sample.name.endswith("_count")] += sample.value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from prometheus_client.metrics_core import (
     CounterMetricFamily,
@@ -16,28 +16,25 @@ from prometheus_client.metrics_core import (
 from redisson_dq.prometheus.counting import Histogram, OfOneQueue
 from redisson_dq.prometheus.metrics import ALL, OF_PROCESS
 
-__all__ = ["counter", "gauge", "of_process"]
+__all__ = ["family", "of_process"]
 
 #: The values of a family's labels, and its value for them.
 _Row = tuple[Sequence[str], float]
 
 
-def counter(key: str, rows: Sequence[_Row]) -> Metric:
-    """A family of the table with its samples."""
-    metric = ALL[key]
-    family = CounterMetricFamily(metric.name, metric.meaning, labels=metric.labels)
-    for labels, value in rows:
-        family.add_metric(labels, value)
-    return family
+_KINDS: dict[str, type[CounterMetricFamily | GaugeMetricFamily]] = {
+    "counter": CounterMetricFamily,
+    "gauge": GaugeMetricFamily,
+}
 
 
-def gauge(key: str, rows: Sequence[_Row]) -> Metric:
-    """A family of the table with its samples."""
+def family(key: str, rows: Iterable[_Row]) -> Metric:
+    """A counter or a gauge of the table with its samples."""
     metric = ALL[key]
-    family = GaugeMetricFamily(metric.name, metric.meaning, labels=metric.labels)
+    made = _KINDS[metric.type](metric.name, metric.meaning, labels=metric.labels)
     for labels, value in rows:
-        family.add_metric(labels, value)
-    return family
+        made.add_metric(labels, value)
+    return made
 
 
 def of_process(queues: Mapping[str, OfOneQueue]) -> Iterator[Metric]:
@@ -49,9 +46,9 @@ def of_process(queues: Mapping[str, OfOneQueue]) -> Iterator[Metric]:
             yield _summary(key, queues)
         elif metric.type == "gauge":
             found = [(name, _GAUGES[key](each)) for name, each in queues.items()]
-            yield gauge(key, [([name], float(value)) for name, value in found if value is not None])
+            yield family(key, [([name], float(value)) for name, value in found if value is not None])
         else:
-            yield counter(key, list(_counted(key, queues)))
+            yield family(key, _counted(key, queues))
 
 
 def _counted(key: str, queues: Mapping[str, OfOneQueue]) -> Iterator[_Row]:

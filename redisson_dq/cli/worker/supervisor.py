@@ -288,13 +288,13 @@ class Supervisor:
 
     def families(self) -> Iterator[Metric]:
         """The metrics of all processes, for a page that is rendered in another thread."""
-        from redisson_dq.prometheus.families import gauge
+        from redisson_dq.prometheus.families import family
 
         assert self._together is not None
         yield from self._together.families(silent=[child for child in list(self._children) if child.is_silent])
         health = self.health
         states = {"wanted": health.wanted, "running": health.running, "consuming": health.consuming}
-        yield gauge("worker_processes", [((state,), float(count)) for state, count in states.items()])
+        yield family("worker_processes", [((state,), float(count)) for state, count in states.items()])
 
 
 def supervise(arguments: SimpleNamespace) -> int:
