@@ -20,67 +20,11 @@ The ways to follow what a client does:
   handed on to the observers of its client too.
 """
 
-from redisson_dq.observing.happenings import (
-    AckedTooLate,
-    Answered,
-    Away,
-    BackAgain,
-    Buried,
-    Expired,
-    Happening,
-    LeaseBegan,
-    LeaseLost,
-    Missed,
-    Moved,
-    Noticed,
-    OfLease,
-    OfQueue,
-    OfRequest,
-    Paused,
-    Resumed,
-    RoleChanged,
-    Sent,
-    SetAside,
-    Settled,
-    Skipped,
-    Subscribed,
-    TookLong,
-    Undecodable,
-    ValuesTaken,
-)
+from redisson_dq.observing import happenings
+from redisson_dq.observing.happenings import *
 from redisson_dq.observing.observers import Observer, Observers
 from redisson_dq.observing.tally import Tally
 from redisson_dq.scheduling.engine import Role
 
-__all__ = [
-    "AckedTooLate",
-    "Answered",
-    "Away",
-    "BackAgain",
-    "Buried",
-    "Expired",
-    "Happening",
-    "LeaseLost",
-    "Missed",
-    "LeaseBegan",
-    "Moved",
-    "Noticed",
-    "Observer",
-    "Observers",
-    "OfLease",
-    "OfQueue",
-    "OfRequest",
-    "Paused",
-    "Resumed",
-    "Role",
-    "RoleChanged",
-    "Sent",
-    "SetAside",
-    "Settled",
-    "Skipped",
-    "Subscribed",
-    "Tally",
-    "TookLong",
-    "ValuesTaken",
-    "Undecodable",
-]
+__all__ = ["Observer", "Observers", "Role", "Tally"]
+__all__ += happenings.__all__

@@ -20,28 +20,8 @@ from typing import Any
 import attrs
 
 from redisson_dq._common.texts import counted, described
-from redisson_dq.observing.happenings import (
-    AckedTooLate,
-    Away,
-    BackAgain,
-    Buried,
-    Expired,
-    Happening,
-    LeaseBegan,
-    LeaseLost,
-    Missed,
-    Moved,
-    Noticed,
-    Paused,
-    Resumed,
-    RoleChanged,
-    SetAside,
-    Settled,
-    Skipped,
-    Subscribed,
-    TookLong,
-    ValuesTaken,
-)
+from redisson_dq.observing import happenings
+from redisson_dq.observing.happenings import Happening
 from redisson_dq.scheduling.engine import Role
 
 __all__ = ["Words", "fields_of", "is_logged", "line", "log", "switch_of"]
@@ -81,10 +61,19 @@ def line(level: int, logger: str = _MAIN) -> Callable[[_Words], _Words]:
 
     def register(words: _Words) -> _Words:
         kind, _ = typing.get_type_hints(words).values()
-        _lines[kind] = _LogLine(level, logging.getLogger(logger), words)
+        _register(kind, level, logger, words)
         return words
 
     return register
+
+
+def _says(kind: type[Happening], level: int, logger: str, text: str, *fields: str) -> None:
+    """Registers a line whose arguments are fields of the happening."""
+    _register(kind, level, logger, lambda happening: Words(text, *[getattr(happening, each) for each in fields]))
+
+
+def _register(kind: type[Happening], level: int, logger: str, words: _Words) -> None:
+    _lines[kind] = _LogLine(level, logging.getLogger(logger), words)
 
 
 def switch_of(kind: type[Happening]) -> Callable[[], bool] | None:
@@ -149,25 +138,28 @@ logging.getLogger(_MAIN).addFilter(_name_queue)
 
 # -- the connection to Redis -----------------------------------------------------------------------------------------
 
-
 # Both ends of an outage have the same level, so that no filter shows the beginning without the end.
-@line(logging.WARNING)
-def _away(away: Away) -> Words:
-    return Words("Redis cannot be reached: %s", away.error)
+_says(happenings.Away, logging.WARNING, _MAIN, "Redis cannot be reached: %s", "error")
 
 
 @line(logging.WARNING)
-def _back_again(back: BackAgain) -> Words:
+def _back_again(back: happenings.BackAgain) -> Words:
     return Words("Redis is back after %.1f s", back.after.total_seconds())
 
 
 @line(logging.WARNING)
-def _noticed(noticed: Noticed) -> Words:
+def _noticed(noticed: happenings.Noticed) -> Words:
     level = logging.WARNING if noticed.needs_a_hand else logging.INFO
     return Words("Redis at %s: %s: %s", noticed.server, noticed.found, noticed.advice, level=level)
 
 
 # -- moving due items ------------------------------------------------------------------------------------------------
+
+_PAUSED = "queue %r: paused: nothing falls due until delayed_queue(%r).resume()"
+_SUBSCRIBED = "queue %r: subscribed to the channel %r"
+_says(happenings.Paused, logging.INFO, _TRANSFERS, _PAUSED, "queue", "queue")
+_says(happenings.Resumed, logging.INFO, _TRANSFERS, "queue %r: resumed", "queue")
+_says(happenings.Subscribed, logging.INFO, _TRANSFERS, _SUBSCRIBED, "queue", "channel")
 
 _ROLES = {
     Role.ALONE: "this client moves its due items now, and no other client listens",
@@ -177,35 +169,20 @@ _ROLES = {
 
 
 @line(logging.INFO, _TRANSFERS)
-def _subscribed(subscribed: Subscribed) -> Words:
-    return Words("queue %r: subscribed to the channel %r", subscribed.queue, subscribed.channel)
-
-
-@line(logging.INFO, _TRANSFERS)
-def _role_changed(changed: RoleChanged) -> Words:
+def _role_changed(changed: happenings.RoleChanged) -> Words:
     return Words("queue %r: %s", changed.queue, _ROLES[changed.role])
 
 
 @line(logging.DEBUG, _TRANSFERS)
-def _moved(moved: Moved) -> Words:
+def _moved(moved: happenings.Moved) -> Words:
     items = counted(moved.count, "item", "items")
     if moved.late_by is None:
         return Words("queue %r: moved %s", moved.queue, items)
     return Words("queue %r: moved %s, the first %.1f ms late", moved.queue, items, _ms(moved.late_by))
 
 
-@line(logging.INFO, _TRANSFERS)
-def _paused(paused: Paused) -> Words:
-    return Words("queue %r: paused: nothing falls due until delayed_queue(%r).resume()", paused.queue, paused.queue)
-
-
-@line(logging.INFO, _TRANSFERS)
-def _resumed(resumed: Resumed) -> Words:
-    return Words("queue %r: resumed", resumed.queue)
-
-
 @line(logging.WARNING)
-def _set_aside(aside: SetAside) -> Words:
+def _set_aside(aside: happenings.SetAside) -> Words:
     return Words(
         "queue %r: %s moved to the list %r; delayed_queue(%r).read_quarantine() shows them",
         aside.queue,
@@ -216,7 +193,7 @@ def _set_aside(aside: SetAside) -> Words:
 
 
 @line(logging.WARNING)
-def _expired(expired: Expired) -> Words:
+def _expired(expired: happenings.Expired) -> Words:
     return Words(
         "queue %r: %s in the list %r; delayed_queue(%r).read_expired() shows them",
         expired.queue,
@@ -234,7 +211,7 @@ _MADE_UP = {"all": "%d of them are offered now", "skip": "%d are delivered"}
 
 
 @line(logging.WARNING)
-def _missed(missed: Missed) -> Words:
+def _missed(missed: happenings.Missed) -> Words:
     made_up = _MADE_UP.get(missed.policy, "%d are offered, and the one before stands for them")
     return Words(
         f"queue %r: the recurring offer %r: %s from %s to %s; {made_up}",
@@ -251,14 +228,22 @@ def _missed(missed: Missed) -> Words:
 
 # -- values and leases -----------------------------------------------------------------------------------------------
 
+_LEASE_LOST = (
+    "queue %r: lost the lease of %s, attempt %d: the value may be handled elsewhere too; a longer visibility_timeout= "
+    "gives more time"
+)
+_TOO_LATE = "queue %r: the lease of %s had ended before its ack; a longer visibility_timeout= gives more time"
+_says(happenings.LeaseLost, logging.INFO, _LEASES, _LEASE_LOST, "queue", "display_name", "attempt")
+_says(happenings.AckedTooLate, logging.WARNING, _MAIN, _TOO_LATE, "queue", "display_name")
+
 
 @line(logging.WARNING)
-def _skipped(skipped: Skipped) -> Words:
+def _skipped(skipped: happenings.Skipped) -> Words:
     return Words("queue %r: skipped %s: %s", skipped.queue, counted(skipped.count, "value", "values"), skipped.error)
 
 
 @line(logging.WARNING)
-def _took_long(call: TookLong) -> Words:
+def _took_long(call: happenings.TookLong) -> Words:
     return Words(
         "queue %r: %s took %.1f s, with everything that was sent along. Redis does it in one step, whatever its "
         "size, and serves no other client meanwhile; docs/limits.md names calls that do less at a time",
@@ -269,14 +254,14 @@ def _took_long(call: TookLong) -> Words:
 
 
 @line(logging.DEBUG, _LEASES)
-def _values_taken(taken: ValuesTaken) -> Words:
+def _values_taken(taken: happenings.ValuesTaken) -> Words:
     return Words(
         f"queue %r: took %s{_shown(taken.values)}", taken.queue, counted(taken.count, "value", "values"), *taken.values
     )
 
 
 @line(logging.DEBUG, _LEASES)
-def _lease_began(began: LeaseBegan) -> Words:
+def _lease_began(began: happenings.LeaseBegan) -> Words:
     late = () if began.lateness is None else (_ms(began.lateness),)
     after = ", %.1f ms after its due time" if late else ""
     text = f"queue %r: leased %s, attempt %d{after}{_shown(began.values)}"
@@ -284,24 +269,13 @@ def _lease_began(began: LeaseBegan) -> Words:
 
 
 @line(logging.DEBUG, _LEASES)
-def _settled(settled: Settled) -> Words:
+def _settled(settled: happenings.Settled) -> Words:
     text = "queue %r: the lease of %s, attempt %d, ended after %.1f ms: %s"
     return Words(text, settled.queue, settled.display_name, settled.attempt, _ms(settled.held), settled.outcome.value)
 
 
-@line(logging.INFO, _LEASES)
-def _lease_lost(lost: LeaseLost) -> Words:
-    return Words(
-        "queue %r: lost the lease of %s, attempt %d: the value may be handled elsewhere too; a longer "
-        "visibility_timeout= gives more time",
-        lost.queue,
-        lost.display_name,
-        lost.attempt,
-    )
-
-
 @line(logging.WARNING)
-def _buried(buried: Buried) -> Words:
+def _buried(buried: happenings.Buried) -> Words:
     return Words(
         "queue %r: %s delivered %s and %s in the list %r now; dead_letters() of the queue shows "
         "them, and redrive() brings them back",
@@ -310,15 +284,6 @@ def _buried(buried: Buried) -> Words:
         counted(buried.limit, "time", "times"),
         "is" if buried.count == 1 else "are",
         buried.kept_in,
-    )
-
-
-@line(logging.WARNING)
-def _acked_too_late(late: AckedTooLate) -> Words:
-    return Words(
-        "queue %r: the lease of %s had ended before its ack; a longer visibility_timeout= gives more time",
-        late.queue,
-        late.display_name,
     )
 
 

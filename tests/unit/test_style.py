@@ -80,7 +80,7 @@ def listed(tree: ast.Module) -> set[str]:
     for node in tree.body:
         target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
         if isinstance(target, ast.Name) and target.id == "__all__" and isinstance(node, (ast.Assign, ast.AugAssign)):
-            names |= set(ast.literal_eval(node.value))
+            names |= set(ast.literal_eval(node.value)) if not isinstance(node.value, ast.Attribute) else set()
     return names
 
 
