@@ -101,8 +101,8 @@ MUTATIONS = [
     Mutation(
         "traces: a handler whose time is over has failed, whatever it returns",
         "redisson_dq/_async/worker/performing.py",
-        "                    if self.table.is_late:",
-        "                    if False:",
+        "                if self.table.is_late:",
+        "                if False:",
         "tests/integration/programs/test_otel.py::test_a_handler_whose_time_is_over_has_an_error",
     ),
     Mutation(

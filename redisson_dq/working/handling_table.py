@@ -23,7 +23,6 @@ Each value is settled once. :meth:`HandlingTable.settles` is true for the first 
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Final
 
 import attrs
@@ -136,31 +135,22 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
 _OF_ONE: Final = frozenset({Trigger.LEASE_LOST, Trigger.GIVEN_UP, Trigger.ON_FAILED_RETURNED, Trigger.ON_FAILED_RAISED})
 
 
-@lru_cache(maxsize=256)
-def _alike(to_do: tuple[Do, ...], places: tuple[int, ...]) -> tuple[HandlingAction, ...]:
-    """Most handlings have one value and end alike, so their actions are made once."""
-    return tuple(HandlingAction(do, places) for do in to_do)
-
-
-@lru_cache(maxsize=256)
-def _all(count: int) -> tuple[tuple[int, ...], frozenset[int]]:
-    """The places of this many values. Most handlings have one value and lose no lease, so they share these."""
-    places = tuple(range(count))
-    return places, frozenset(places)
+# The places of nearly all handlings.
+_ONE: Final = (0,)
 
 
 class HandlingTable:
     """Decides for one handling of ``count`` values. Not thread-safe: its driver calls it under a mutex."""
 
-    __slots__ = ("_places", "leased", "state", "unsettled")
+    __slots__ = ("_lost", "_places", "state", "unsettled")
 
     def __init__(self, count: int) -> None:
         self.state = State.RUNNING
-        self._places, leased = _all(count)
+        self._places = _ONE if count == 1 else tuple(range(count))
         #: The places of the values that nobody has settled yet.
         self.unsettled = set(self._places)
-        #: The places of the values whose leases are not lost.
-        self.leased = leased
+        # How many leases are lost.
+        self._lost = 0
 
     @property
     def holds_slot(self) -> bool:
@@ -174,15 +164,14 @@ class HandlingTable:
 
     def lost(self, place: int) -> tuple[HandlingAction, ...]:
         """The lease of one value is lost. With the last one the handling ends."""
-        self.leased -= {place}
-        return self.happened(Trigger.LEASE_LOST if self.leased else Trigger.LAST_LEASE_LOST, place)
+        self._lost += 1
+        is_last = self._lost == len(self._places)
+        return self.happened(Trigger.LAST_LEASE_LOST if is_last else Trigger.LEASE_LOST, place)
 
     def happened(self, trigger: Trigger, place: int = 0) -> tuple[HandlingAction, ...]:
         """Any other trigger. ``place`` is that of the value that it is about."""
         self.state, to_do = TRANSITIONS[self.state, trigger]
         places = (place,) if trigger in _OF_ONE else self._places
-        if Do.HAND_BACK not in to_do:
-            return _alike(to_do, places)
         return tuple(HandlingAction(do, self._settled(places) if do is Do.HAND_BACK else places) for do in to_do)
 
     def finishes(self) -> bool:

@@ -86,7 +86,11 @@ class Post:
         """Whether a single value begins a handling at once. Then it has a slot."""
         if self.running >= self.handler.concurrency or self.handler.batch is not None:
             return False
-        self._begin(now)
+        self.running += 1
+        self.last_change = now
+        self._roster.taken += 1
+        if not self.is_alone:
+            self.changed(now)
         return True
 
     def came(self, value: Any, now: float, *, fails: bool = False) -> list[Any] | None:
@@ -171,7 +175,7 @@ class Post:
         self.running += 1
         self.last_change = now
         self._roster.taken += 1
-        if not self.is_alone and self.running >= self.handler.concurrency:
+        if not self.is_alone:
             self.changed(now)
 
     def _batch(self) -> list[Any]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextvars
+import logging
 import random
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
 from redisson_dq._async.client import Client
+from redisson_dq._async.leases.delivery import lease_of
 from redisson_dq._async.moving.arrivals import Arrivals
 from redisson_dq._async.worker.assigning import Assigner
 from redisson_dq._async.worker.event import current
@@ -31,6 +34,8 @@ from redisson_dq.working.order import Order
 from redisson_dq.working.settings import QueueSettings
 
 __all__ = ["LAST_STEPS", "Crew"]
+
+logger = logging.getLogger("redisson_dq")
 
 #: How long the end waits for outcomes that are decided, for cancelled handlings, and for the last answers.
 LAST_STEPS = 5.0
@@ -95,16 +100,13 @@ class Crew:
             chance=chance,
             clock=self._clock,
         )
-        begun: list[Callable[[], object]] = [self._settler.abandon]
-        try:
+        with ExitStack() as begun:
+            # Where the system gives no thread for one of them, those before it end.
+            begun.callback(self._settler.abandon)
             self._assigner = Assigner(total, setting)
-            begun.append(self._assigner.abandon)
+            begun.callback(self._assigner.abandon)
             self._watch = ProgressWatch(client.runtime, self._assigner, self._pool, self._open_intakes, stalled_after)
-        except BaseException:
-            # The system gives no thread for one of them.
-            for abandon in begun:
-                abandon()
-            raise
+            begun.pop_all()
         client.runtime.connections.outage.hooks.append(hooks.call)
 
     def _open_intakes(self) -> list[Intake]:
@@ -233,7 +235,7 @@ class Crew:
 
     def check_end(self) -> None:
         """Lets :meth:`aclose` check again whether the grace is cut short."""
-        self._assigner.last_handlings.check()
+        self._assigner.ended.on()
 
     async def aclose(self, grace: float, hurries: Callable[[], bool]) -> None:
         """Fetches no more, lets handlers end within the grace, and hands the rest back, uncounted."""
@@ -251,10 +253,22 @@ class Crew:
             answers = await fetcher.has_ended() and answers
         with self._mutex:
             self._assigner.return_batches()
-        await self._assigner.last_handlings.returned(deadline, hurries)
+        await self._ended(deadline, hurries)
+        count = sum(bool(handling.hand_back()) for handling in reversed(self._assigner.handlings))
+        if count:
+            logger.warning("worker: stopping; %d handlers have not returned, and their values are put back", count)
         left = 0.0 if hurries() else max(0.0, deadline - self._clock.monotonic())
         last = self._clock.monotonic() + LAST_STEPS
-        await self._assigner.last_handlings.concluded(last)
+        # The outcomes of handlers that have returned are on their way to Redis then.
+        await self._ended(last, lambda: False)
+        for handling in reversed(self._assigner.handlings):
+            if back := handling.hand_back():
+                logger.warning(
+                    "queue %r: %s has returned, but a hook or its backoff has not: the worker stops and puts back %s",
+                    handling.intake.name,
+                    handling.handler.name,
+                    ", ".join(lease_of(event.delivery).display_name for event in back),
+                )
         await self._settler.aclose(max(0.0, last - self._clock.monotonic()) if answers else left, left)
         await self._assigner.aclose()
         await self._watch.aclose()
@@ -265,3 +279,13 @@ class Crew:
             await closing.join(LAST_STEPS)
         await self._detach(intakes)
         self._client.runtime.connections.outage.hooks.remove(self._hooks.call)
+
+    async def _ended(self, deadline: float, hurries: Callable[[], bool]) -> None:
+        """Waits until all handlings have ended, until the deadline, or until ``hurries`` cuts that short."""
+        ended = self._assigner.ended
+        while not hurries():
+            ended.off()
+            wait = deadline - self._clock.monotonic()
+            if not self._assigner.handlings or wait <= 0 or hurries():
+                break
+            await ended.wait(wait)

@@ -41,14 +41,26 @@ class RunningHandling(Handling):
         if self.table.state is not State.RUNNING:
             # Its time was over, or it was handed back, while it waited for a thread.
             return
+        setting, handler = self.setting, self.handler
         where = self.where = async_here()
+        current.set(self)
         try:
             try:
-                outcomes = await self._called()
-            except AsyncCancelled:
-                # Something else has decided, or the loop ends. In that case the leases end by their deadlines.
-                self.happened(Trigger.CANCELLED)
-                raise
+                if self.post.is_plain and not setting.hooks.observers.operations:
+                    value = value_of(self.deliveries[0])
+                    placed = (value, self.events[0]) if handler.shape.takes_event else (value,)
+                    result = await async_called(handler.function, placed, setting.given, ())
+                    outcomes = DONE if result is None else outcome_of(checked_result(result))
+                else:
+                    outcomes = await self._outcomes()
+            except BaseException as error:
+                decided = self.table.state is not State.RUNNING
+                if isinstance(error, AsyncCancelled) and (decided or setting.settler.is_torn_away):
+                    # Something else has decided, or the loop ends. In that case the leases end by their deadlines.
+                    self.happened(Trigger.CANCELLED)
+                    raise
+                # Also where the handler has cancelled itself, or awaited something that was cancelled.
+                outcomes = [error] * len(self.deliveries)
             if outcomes is not DONE or not self._finishes():
                 await self._returned(outcomes)
         finally:
@@ -84,33 +96,19 @@ class RunningHandling(Handling):
         if Do.CONCLUDE in map(_DO, self.happened(Trigger.RETURNED)):
             await self.conclude(outcomes)
 
-    async def _called(self) -> Outcomes:
-        """Calls the handler; returns its error."""
-        setting, handler = self.setting, self.handler
-        current.set(self)
-        operations = setting.hooks.observers.operations
-        try:
-            if not operations:
-                if not self.post.is_plain:
-                    return await self._results()
-                value = value_of(self.deliveries[0])
-                placed = (value, self.events[0]) if handler.shape.takes_event else (value,)
-                result = await async_called(handler.function, placed, setting.given, ())
-                return DONE if result is None else outcome_of(checked_result(result))
-            with self._operation(operations) as processing:
-                try:
-                    outcomes = await self._results()
-                    processing.error = next(filter(None, outcomes), None)
-                    return outcomes
-                finally:
-                    if self.table.is_late:
-                        processing.error = self._timeout()
-        except BaseException as error:
-            decided = self.table.state is not State.RUNNING
-            if isinstance(error, AsyncCancelled) and (decided or self.setting.settler.is_torn_away):
-                raise
-            # Also where the handler has cancelled itself, or awaited something that was cancelled.
-            return [error] * len(self.events)
+    async def _outcomes(self) -> Outcomes:
+        """Calls the handler inside of its layers and of an operation."""
+        operations = self.setting.hooks.observers.operations
+        if not operations:
+            return await self._results()
+        with self._operation(operations) as processing:
+            try:
+                outcomes = await self._results()
+                processing.error = next(filter(None, outcomes), None)
+                return outcomes
+            finally:
+                if self.table.is_late:
+                    processing.error = self._timeout()
 
     async def _results(self) -> Outcomes:
         handler, setting = self.handler, self.setting
@@ -131,7 +129,7 @@ class RunningHandling(Handling):
         )
         if single:
             return DONE if result is None else outcome_of(result)
-        return outcomes_of(result, len(self.events))
+        return outcomes_of(result, len(self.deliveries))
 
     def _operation(self, operations: Operations) -> Under:
         return operations.begin(
@@ -140,6 +138,6 @@ class RunningHandling(Handling):
             self.intake.name,
             handler=self.handler.name,
             leases=[lease_of(delivery) for delivery in self.deliveries],
-            count=None if self.handler.batch is None else len(self.events),
+            count=None if self.handler.batch is None else len(self.deliveries),
             of_worker=True,
         )

@@ -12,13 +12,12 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from redisson_dq._concurrency import Mutex
+from redisson_dq._concurrency import Mutex, Switch
 from redisson_dq._concurrency.handler_pools import PoolWork
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq._sync.worker.deadlines import Deadlines
 from redisson_dq._sync.worker.handling import Handling, Setting
 from redisson_dq._sync.worker.intake import Fetching, Intake
-from redisson_dq._sync.worker.last_handlings import LastHandlings
 from redisson_dq._sync.worker.performing import RunningHandling
 from redisson_dq._sync.worker.reports import ValueReports
 from redisson_dq.calls.endings import Nack
@@ -52,12 +51,11 @@ class Assigner:
         self._intakes: dict[str, Intake] = {}
         # The one that got its handlers last. Where slots are limited over all queues, its fetcher is the only one.
         self._latest: Intake | None = None
-        #: All that something is left to do for, in the order in which they began.
         self._handlings: dict[Handling, None] = {}
         self._of_delivery: dict[int, Handling] = {}
         self._stops = False
-        #: Waits for handlings when the worker stops.
-        self.last_handlings = LastHandlings(self._clock, self._going_on)
+        #: On when a handling has ended while the worker stops.
+        self.ended = Switch(self._clock)
         self._deadlines = Deadlines(self._clock, self._moments, self._due)
 
     # -- for the crew ------------------------------------------------------------------------------------------------
@@ -108,14 +106,16 @@ class Assigner:
         with self._mutex:
             self._stops = True
 
-    def _going_on(self) -> list[Handling]:
+    @property
+    def handlings(self) -> list[Handling]:
+        """All that something is left to do for, in the order in which they began."""
         with self._mutex:
             return list(self._handlings)
 
     @property
     def holding(self) -> list[Handling]:
         """The handlings that hold a slot, in the order in which they began."""
-        return [handling for handling in self._going_on() if handling.holds_slot]
+        return [handling for handling in self.handlings if handling.holds_slot]
 
     def abandon(self) -> None:
         """Ends the assigner before it was used."""
@@ -327,7 +327,7 @@ class Assigner:
                 self._of_delivery.pop(id(delivery), None)
         if self._stops:
             # Otherwise nobody waits for the end of handlings.
-            self.last_handlings.check()
+            self.ended.on()
 
     def finished(self, handling: Handling, now: float) -> None:
         """A handling has freed its slot, and nothing is left to do for it."""
@@ -341,7 +341,7 @@ class Assigner:
         if intake is not None and intake.fetcher is not None:
             intake.fetcher.freed(queue)
         if self._stops:
-            self.last_handlings.check()
+            self.ended.on()
 
     # -- times -------------------------------------------------------------------------------------------------------
 

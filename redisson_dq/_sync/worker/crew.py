@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import contextvars
+import logging
 import random
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -17,6 +19,7 @@ from redisson_dq._concurrency.handler_pools import HandlerPool
 from redisson_dq._concurrency.layers import Layer
 from redisson_dq._redis.introducing import own_leases
 from redisson_dq._sync.client import Client
+from redisson_dq._sync.leases.delivery import lease_of
 from redisson_dq._sync.moving.arrivals import Arrivals
 from redisson_dq._sync.worker.assigning import Assigner
 from redisson_dq._sync.worker.event import current
@@ -34,6 +37,8 @@ from redisson_dq.working.order import Order
 from redisson_dq.working.settings import QueueSettings
 
 __all__ = ["LAST_STEPS", "Crew"]
+
+logger = logging.getLogger("redisson_dq")
 
 #: How long the end waits for outcomes that are decided, for cancelled handlings, and for the last answers.
 LAST_STEPS = 5.0
@@ -98,16 +103,13 @@ class Crew:
             chance=chance,
             clock=self._clock,
         )
-        begun: list[Callable[[], object]] = [self._settler.abandon]
-        try:
+        with ExitStack() as begun:
+            # Where the system gives no thread for one of them, those before it end.
+            begun.callback(self._settler.abandon)
             self._assigner = Assigner(total, setting)
-            begun.append(self._assigner.abandon)
+            begun.callback(self._assigner.abandon)
             self._watch = ProgressWatch(client.runtime, self._assigner, self._pool, self._open_intakes, stalled_after)
-        except BaseException:
-            # The system gives no thread for one of them.
-            for abandon in begun:
-                abandon()
-            raise
+            begun.pop_all()
         client.runtime.connections.outage.hooks.append(hooks.call)
 
     def _open_intakes(self) -> list[Intake]:
@@ -236,7 +238,7 @@ class Crew:
 
     def check_end(self) -> None:
         """Lets :meth:`close` check again whether the grace is cut short."""
-        self._assigner.last_handlings.check()
+        self._assigner.ended.on()
 
     def close(self, grace: float, hurries: Callable[[], bool]) -> None:
         """Fetches no more, lets handlers end within the grace, and hands the rest back, uncounted."""
@@ -254,10 +256,22 @@ class Crew:
             answers = fetcher.has_ended() and answers
         with self._mutex:
             self._assigner.return_batches()
-        self._assigner.last_handlings.returned(deadline, hurries)
+        self._ended(deadline, hurries)
+        count = sum(bool(handling.hand_back()) for handling in reversed(self._assigner.handlings))
+        if count:
+            logger.warning("worker: stopping; %d handlers have not returned, and their values are put back", count)
         left = 0.0 if hurries() else max(0.0, deadline - self._clock.monotonic())
         last = self._clock.monotonic() + LAST_STEPS
-        self._assigner.last_handlings.concluded(last)
+        # The outcomes of handlers that have returned are on their way to Redis then.
+        self._ended(last, lambda: False)
+        for handling in reversed(self._assigner.handlings):
+            if back := handling.hand_back():
+                logger.warning(
+                    "queue %r: %s has returned, but a hook or its backoff has not: the worker stops and puts back %s",
+                    handling.intake.name,
+                    handling.handler.name,
+                    ", ".join(lease_of(event.delivery).display_name for event in back),
+                )
         self._settler.close(max(0.0, last - self._clock.monotonic()) if answers else left, left)
         self._assigner.close()
         self._watch.close()
@@ -268,3 +282,13 @@ class Crew:
             closing.join(LAST_STEPS)
         self._detach(intakes)
         self._client.runtime.connections.outage.hooks.remove(self._hooks.call)
+
+    def _ended(self, deadline: float, hurries: Callable[[], bool]) -> None:
+        """Waits until all handlings have ended, until the deadline, or until ``hurries`` cuts that short."""
+        ended = self._assigner.ended
+        while not hurries():
+            ended.off()
+            wait = deadline - self._clock.monotonic()
+            if not self._assigner.handlings or wait <= 0 or hurries():
+                break
+            ended.wait(wait)

@@ -19,7 +19,7 @@ from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq._sync.worker.assigning import Assigner
 from redisson_dq._sync.worker.handling import Setting
 from redisson_dq._sync.worker.intake import Intake
-from redisson_dq.calls.endings import Ack, Bury, Nack
+from redisson_dq.calls.endings import Ack, Nack
 from redisson_dq.calls.lease import Lease
 from redisson_dq.calls.settling import Settling
 from redisson_dq.codecs import StringCodec
@@ -148,18 +148,6 @@ def handler(place: Place, concurrency: int = 1, batch: int | None = None, **opti
     return declared(place.handle, "orders", None, batch, 600, concurrency=concurrency, **options)
 
 
-def test_a_value_is_handled_and_its_slot_asks_for_the_next(place: Place) -> None:
-    place.employ(handler(place))
-    assert place.assigner.wanted(place.intake) == 1
-    place.accept("a")
-    assert place.called() == "a"
-    assert (place.assigner.wanted(place.intake), place.assigner.running) == (0, 1)
-    place.goes_on.put(None)
-    assert place.endings.next() == ("a", Ack())
-    assert place.asked.get(timeout=PATIENCE) == ("orders", False)
-    assert place.assigner.wanted(place.intake) == 1
-
-
 class Held(Delivery[Any]):
     """A delivery that holds up the thread which begins its handling, while that has the assigner's mutex."""
 
@@ -249,12 +237,6 @@ def test_a_queue_that_is_left_is_forgotten_when_its_handlings_have_ended(place: 
     eventually(lambda: gc.collect() >= 0 and left() is None)
 
 
-def test_a_value_without_a_handler_is_buried(place: Place) -> None:
-    place.employ(declared(place.handle, "orders", int))
-    place.accept("a")
-    assert place.endings.next() == ("a", Bury("no handler takes a builtins.str"))
-
-
 def test_a_stop_hands_back_values_in_hand_and_values_that_still_come(place: Place) -> None:
     place.employ(handler(place, 2))
     place.accept("a")
@@ -262,7 +244,8 @@ def test_a_stop_hands_back_values_in_hand_and_values_that_still_come(place: Plac
     place.assigner.stop()
     place.accept("b")
     assert place.endings.next() == ("b", Nack(0, counted=False))
-    place.assigner.last_handlings.returned(0.0, lambda: False)
+    (handling,) = place.assigner.handlings
+    handling.hand_back()
     assert place.endings.next() == ("a", Nack(0, counted=False))
     assert place.assigner.running == 0
 
@@ -278,11 +261,3 @@ def test_a_handler_whose_lease_is_lost_frees_its_slot_and_settles_nothing(place:
     assert place.called() == "b"
     place.goes_on.put(None)
     assert place.endings.next() == ("b", Ack())
-
-
-def test_a_handler_whose_time_is_over_frees_its_slot(place: Place) -> None:
-    place.employ(handler(place, timeout=0.01, retry=None))
-    place.accept("a")
-    value, how = place.endings.next()
-    assert (value, type(how)) == ("a", Bury)
-    assert place.asked.get(timeout=PATIENCE) == ("orders", False)

@@ -13,7 +13,7 @@ import pytest
 from redisson_dq._concurrency.handler_pools import HandlerPool
 from redisson_dq._sync.worker.fetching import Fetcher
 from redisson_dq._sync.worker.intake import page
-from redisson_dq.errors import ClosedError, RedisConnectionError, RedisReplyError
+from redisson_dq.errors import ClosedError
 from redisson_dq.scheduling.clock import SYSTEM, Clock
 from redisson_dq.scheduling.tries import Tries
 from redisson_dq.wire.leases import Leased
@@ -132,24 +132,6 @@ def intake(fetcher: Fetcher) -> Any:
     return made
 
 
-def test_it_sleeps_until_a_slot_is_free(peers: Peers, fetcher: Fetcher) -> None:
-    intake(fetcher)
-    fetcher.start()
-    peers.slots = 3
-    fetcher.freed("orders")
-    assert peers.waits.get(timeout=PATIENCE) == 3
-    assert fetcher.is_well
-
-
-def test_acks_are_sent_while_it_waits(peers: Peers, fetcher: Fetcher) -> None:
-    peers.slots = 1
-    orders = intake(fetcher)
-    fetcher.start()
-    peers.waits.get(timeout=PATIENCE)
-    orders.acked("an ack")
-    assert peers.sent.get(timeout=PATIENCE) == "an ack"
-
-
 def test_a_change_begins_the_wait_anew(peers: Peers, fetcher: Fetcher) -> None:
     peers.slots = 5
     intake(fetcher)
@@ -200,17 +182,6 @@ def test_values_that_cannot_be_leased_are_let_go(peers: Peers, fetcher: Fetcher)
     assert peers.refusals == ["orders"]
 
 
-def test_a_refused_wait_is_told_of_and_tried_again(peers: Peers, fetcher: Fetcher) -> None:
-    peers.slots = 1
-    intake(fetcher)
-    fetcher.start()
-    peers.waits.get(timeout=PATIENCE)
-    peers.answer.fill(RedisConnectionError("gone"))
-    # The next wait begins when the pause is over, or at once where a slot is freed.
-    assert peers.waits.get(timeout=PATIENCE) == 1
-    assert peers.refusals == ["orders"]
-
-
 def test_the_end_comes_while_it_waits_and_acks_are_sent_after_it(peers: Peers, fetcher: Fetcher) -> None:
     peers.slots = 1
     orders = intake(fetcher)
@@ -257,34 +228,6 @@ def test_the_end_comes_while_waiters_find_the_client_closed(peers: Peers, pool: 
     ended: queue.SimpleQueue[bool] = queue.SimpleQueue()
     threading.Thread(target=lambda: ended.put(fetcher.has_ended()), daemon=True).start()
     assert ended.get(timeout=PATIENCE)
-
-
-def test_one_of_many_queues_lets_go_of_values_that_cannot_be_leased(peers: Peers, pool: HandlerPool) -> None:
-    entered: queue.SimpleQueue[tuple[Any, Any]] = queue.SimpleQueue()
-    left: queue.SimpleQueue[str] = queue.SimpleQueue()
-
-    def enter(limit: int, lifeline: Any, answer: Any) -> None:
-        lifeline.waiter = SimpleNamespace(leave=lambda: left.put("orders"), answer=answer)
-        entered.put((lifeline, answer))
-
-    def refuse(values: Any, wanted: int) -> None:
-        raise RedisReplyError("no")
-
-    receiver = Opened(enter=enter, withdraw=lambda lifeline: None)
-    receivers = SimpleNamespace(of=lambda waitable: receiver, quiet=lambda receivers: True)
-    connections = SimpleNamespace(refusals=peers, tries=Tries(SYSTEM))
-    runtime: Any = SimpleNamespace(clock=HandClock(), connections=connections, receivers=receivers, renewal=None)
-    assigner: Any = SimpleNamespace(is_limited=False, free=None, wanted=lambda intake: 1)
-    orders = opened("orders")
-    orders.leased = refuse
-    fetcher = Fetcher(runtime, assigner, Order(), pool, peers, is_alone=False)  # type: ignore[arg-type]
-    fetcher.set_intakes([orders])
-    fetcher.start()
-    _, answer = entered.get(timeout=PATIENCE)
-    answer.fill([SimpleNamespace(key="orders", data=b"a")])
-    assert left.get(timeout=PATIENCE) == "orders"
-    fetcher.end()
-    assert fetcher.has_ended()
 
 
 class Line:

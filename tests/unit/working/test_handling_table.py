@@ -41,7 +41,6 @@ class Surroundings:
         return (
             table.state,
             frozenset(table.unsettled),
-            frozenset(table.leased),
             self.handler_runs,
             self.place,
             self.calls,
