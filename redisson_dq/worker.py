@@ -13,58 +13,23 @@ The worker for asyncio is in :mod:`redisson_dq.aio.worker`.
 
 from redisson_dq._sync.worker.event import Event, EventLogger, current_event
 from redisson_dq._sync.worker.worker import Worker
-from redisson_dq.working.happenings import (
-    Away,
-    BackAgain,
-    DeadLettered,
-    Dropped,
-    Failed,
-    GivenUp,
-    HandedBack,
-    Happening,
-    ItemCancelled,
-    Lost,
-    OfValue,
-    Received,
-    Recovered,
-    Retried,
-    Succeeded,
-    TimedOut,
-    Unhandled,
-    Unreadable,
-)
+from redisson_dq.working import happenings as _happenings
+from redisson_dq.working.happenings import *
 from redisson_dq.working.limits import Limit, Rate
 from redisson_dq.working.retries import Backoff, Reject, Retry, delays, exponential, fixed
 
 __all__ = [
-    "Away",
-    "BackAgain",
     "Backoff",
-    "DeadLettered",
-    "Dropped",
     "Event",
     "EventLogger",
-    "Failed",
-    "GivenUp",
-    "HandedBack",
-    "Happening",
-    "ItemCancelled",
     "Limit",
-    "Lost",
-    "OfValue",
     "Rate",
-    "Received",
-    "Recovered",
     "Reject",
-    "Retried",
     "Retry",
-    "Succeeded",
-    "TimedOut",
-    "Unhandled",
-    "Unreadable",
     "Worker",
     "current_event",
     "delays",
     "exponential",
     "fixed",
 ]
+__all__ += _happenings.__all__
