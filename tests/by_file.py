@@ -169,9 +169,10 @@ class _Run:
             process.connection.send(process.left)
 
     def hear(self, process: _Process) -> None:
-        try:
+        reports = None
+        with contextlib.suppress(EOFError, ConnectionResetError):
             reports = process.connection.recv()
-        except (EOFError, ConnectionResetError):
+        if reports is None:
             self.ended(process)
             return
         if process.left:
