@@ -138,6 +138,8 @@ class OpenQueue(QueueValues[T]):
             self.dead_keys = DeadKeys.of(self.keys_of(self._dead_letter).ready)
         #: The keys of its leases and dead letters.
         self.lease_keys = LeaseKeys(queue=keys, dead=self.dead_keys, bounded=self.kind.bounded)
+        #: The keys of a queue in which values take room.
+        self.room = keys if self.kind.bounded else None
         # By the name of a script.
         self._prepared: dict[str, Prepared] = {}
 

@@ -17,8 +17,6 @@ from redisson_dq.errors import RedissonDQError, ServerFullError
 from redisson_dq.observing.operations import OperationKind
 from redisson_dq.scheduling.pauses import Pauses
 from redisson_dq.scheduling.times import Delay, timeout_seconds
-from redisson_dq.wire.blocking import Move, Pop, Source
-from redisson_dq.wire.commands import End
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request
 
@@ -121,12 +119,6 @@ class BoundedBlockingQueue(BlockingQueue[T]):
         :Guarantee: atomic
         """
         return await self._run(self.requests.remove(value, count)) or await self._none_of([value])
-
-    def _source(self, end: End, keys: tuple[str, ...] = ()) -> Source:
-        return Pop(keys or (self.keys.ready,), end, self.keys)
-
-    def _move_source(self, destination: str, from_end: End, to_end: End) -> Source:
-        return Move(self.keys.ready, destination, from_end, to_end, self.keys)
 
     async def _offer_within(self, value: T, timeout: float | None) -> bool:
         deadline = math.inf if timeout is None else self._runtime.clock.monotonic() + timeout

@@ -132,7 +132,7 @@ class BlockingQueue(TakingQueue[T], ReadyQueue[T], LeasingQueue[T]):
         :Cost: O(1); one command
         :Guarantee: atomic: it is in one of the two queues at any time
         """
-        value = self._wait_for_move(self._side.keys_of(queue_name).ready, "last", "first", None)
+        value = self._move(self._side.keys_of(queue_name).ready, "last", "first", None)
         assert value is not None
         return value
 
@@ -159,37 +159,30 @@ class BlockingQueue(TakingQueue[T], ReadyQueue[T], LeasingQueue[T]):
         seconds = 0.0 if timeout is None else timeout_seconds(timeout, self.name)
         destination = self._side.keys_of(queue_name).ready
         ends = check_end(from_end, self.name), check_end(to_end, self.name)
-        if seconds:
-            return self._wait_for_move(destination, *ends, seconds)
-        with self._runtime.operations.receiving("move", self.name) as receipt:
-            while True:
-                data = self._run(moved(self._side, destination, *ends))
-                values = [] if data is None else self._moved(data, destination)
-                receipt.took(len(values))
-                if data is None or values:
-                    return values[0] if values else None
+        return self._move(destination, *ends, seconds)
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
     def _source(self, end: End, keys: tuple[str, ...] = ()) -> Source:
-        """The source of a call: this queue's list, or the first of several that has a value."""
-        return Pop(keys or (self._side.keys.ready,), end)
+        return Pop(keys or (self._side.keys.ready,), end, self._side.room)
 
-    def _move_source(self, destination: str, from_end: End, to_end: End) -> Source:
-        """The source of a call that moves a value."""
-        return Move(self.keys.ready, destination, from_end, to_end)
-
-    def _wait_for_move(self, destination: str, from_end: End, to_end: End, timeout: float | None) -> T | None:
-        """Waits for a value and moves it. It stays in Redis whatever happens here."""
-        receiver = self._receiver(self._move_source(destination, from_end, to_end))
+    def _move(self, destination: str, from_end: End, to_end: End, timeout: float | None) -> T | None:
+        """Moves a value: at once with 0, else waits for it. It stays in Redis whatever happens here."""
+        clock, side = self._runtime.clock, self._side
+        source = Move(side.keys.ready, destination, from_end, to_end, side.room)
+        receiver = None if timeout == 0 else self._receiver(source)
         with self._runtime.operations.receiving("move", self.name) as receipt:
-            deadline = None if timeout is None else self._runtime.clock.monotonic() + timeout
+            deadline = None if timeout is None else clock.monotonic() + timeout
             while True:
-                left = None if deadline is None else max(0.0, deadline - self._runtime.clock.monotonic())
-                taken = receiver.receive(left)
-                values = self._moved(taken[0].data, destination) if taken else []
+                if receiver is None:
+                    data = self._run(moved(side, destination, from_end, to_end))
+                else:
+                    left = None if deadline is None else max(0.0, deadline - clock.monotonic())
+                    taken = receiver.receive(left)
+                    data = taken[0].data if taken else None
+                values = [] if data is None else self._moved(data, destination)
                 receipt.took(len(values))
-                if values or not taken:
+                if values or data is None:
                     return values[0] if values else None
 
     def _moved(self, data: bytes, destination: str) -> list[T]:
