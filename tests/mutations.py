@@ -157,8 +157,8 @@ MUTATIONS = [
     Mutation(
         "engine: a subscription during a transfer is ignored",
         _ENGINE,
-        "(State.MOVING, Trigger.SUBSCRIBED): _stay(State.MOVING_AGAIN),",
-        "(State.MOVING, Trigger.SUBSCRIBED): _stay(State.MOVING),",
+        "(State.MOVING, Trigger.SUBSCRIBED): (State.MOVING_AGAIN, ()),",
+        "(State.MOVING, Trigger.SUBSCRIBED): (State.MOVING, ()),",
         "tests/unit/test_engine.py::test_a_subscription_confirmed_during_a_transfer_leads_to_another_one",
     ),
     Mutation(

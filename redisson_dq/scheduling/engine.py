@@ -36,7 +36,7 @@ from typing import Final
 import attrs
 
 from redisson_dq.scheduling.server_clock import ServerClock
-from redisson_dq.scheduling.tables import TableEnum
+from redisson_dq.scheduling.tables import TableEnum, stays
 
 __all__ = ["RESERVE_US", "TRANSITIONS", "Action", "Do", "Engine", "Trigger", "Role", "State"]
 
@@ -103,10 +103,6 @@ _ARM: Final[_Row] = (State.ARMED, (Do.ARM,))
 _CLOSE: Final[_Row] = (State.CLOSED, (Do.DISARM,))
 
 
-def _stay(state: State) -> _Row:
-    return state, ()
-
-
 #: (state, trigger) -> (next state, action). A pair that is not listed cannot occur.
 TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     # Nothing is known before the first transfer. Where Redis refuses subscriptions, the probe's look leads to it.
@@ -114,16 +110,15 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.DETACHED, Trigger.DUE): _MOVE,
     (State.DETACHED, Trigger.CLOSE): _CLOSE,
     # While a transfer is under way, announcements are noted and weighed against its answer.
-    (State.MOVING, Trigger.SUBSCRIBED): _stay(State.MOVING_AGAIN),
-    (State.MOVING, Trigger.FIRED): _stay(State.MOVING),
+    (State.MOVING, Trigger.SUBSCRIBED): (State.MOVING_AGAIN, ()),
+    **stays(State.MOVING, Trigger.FIRED),
     (State.MOVING, Trigger.MORE): _MOVE,
     (State.MOVING, Trigger.NEXT): _ARM,
     (State.MOVING, Trigger.EMPTY): (State.RESTING, (Do.DISARM,)),
     (State.MOVING, Trigger.FAILED): (State.PAUSING, (Do.ARM,)),
     (State.MOVING, Trigger.CLOSE): _CLOSE,
     # A subscription confirmed meanwhile: the answer may be older than it, so it does not count.
-    (State.MOVING_AGAIN, Trigger.SUBSCRIBED): _stay(State.MOVING_AGAIN),
-    (State.MOVING_AGAIN, Trigger.FIRED): _stay(State.MOVING_AGAIN),
+    **stays(State.MOVING_AGAIN, Trigger.SUBSCRIBED, Trigger.FIRED),
     (State.MOVING_AGAIN, Trigger.MORE): _MOVE,
     (State.MOVING_AGAIN, Trigger.NEXT): _MOVE,
     (State.MOVING_AGAIN, Trigger.EMPTY): _MOVE,
@@ -133,24 +128,22 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.ARMED, Trigger.SUBSCRIBED): _MOVE,
     (State.ARMED, Trigger.DUE): _MOVE,
     (State.ARMED, Trigger.SOONER): _ARM,
-    (State.ARMED, Trigger.LATER): _stay(State.ARMED),
+    **stays(State.ARMED, Trigger.LATER),
     (State.ARMED, Trigger.FIRED): _MOVE,
     (State.ARMED, Trigger.SPARED): _ARM,
     (State.ARMED, Trigger.CLOSE): _CLOSE,
     (State.RESTING, Trigger.SUBSCRIBED): _MOVE,
     (State.RESTING, Trigger.DUE): _MOVE,
     (State.RESTING, Trigger.SOONER): _ARM,
-    (State.RESTING, Trigger.FIRED): _stay(State.RESTING),
+    **stays(State.RESTING, Trigger.FIRED),
     (State.RESTING, Trigger.CLOSE): _CLOSE,
     # Announcements do not cut a pause short, or a failing transfer would be repeated at the rate of offers.
     (State.PAUSING, Trigger.SUBSCRIBED): _MOVE,
-    (State.PAUSING, Trigger.DUE): _stay(State.PAUSING),
-    (State.PAUSING, Trigger.SOONER): _stay(State.PAUSING),
-    (State.PAUSING, Trigger.LATER): _stay(State.PAUSING),
+    **stays(State.PAUSING, Trigger.DUE, Trigger.SOONER, Trigger.LATER),
     (State.PAUSING, Trigger.FIRED): _MOVE,
     (State.PAUSING, Trigger.CLOSE): _CLOSE,
     # Signals sent before the close may still arrive after it.
-    **{(State.CLOSED, trigger): _stay(State.CLOSED) for trigger in Trigger},
+    **stays(State.CLOSED, *Trigger),
 }
 
 _FIRST_PAUSE_US: Final = 100_000

@@ -236,7 +236,8 @@ class Line:
         """Whether a command has to be sent for a caller that waits."""
         if not self.waiting:
             return False
-        return self._last_number > self._asked_number or (self.anyone and self.patience(now) >= SOON)
+        anyone = len(self.waiting) > len(self.expired)
+        return self._last_number > self._asked_number or (anyone and self.patience(now) >= SOON)
 
     @property
     def wants_many(self) -> bool:

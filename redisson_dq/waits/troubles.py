@@ -36,6 +36,8 @@ class Troubles:
         self.line, self.source, self.debts, self.backs = line, source, debts, backs
         self._clock = clock
         backs.again = self.put_away
+        #: The name under which it reports an outage.
+        self.part = f"wait {id(self)}"
         #: Why nothing can be taken just now.
         self.trouble: RedisConnectionError | None = None
         # Whether Redis has answered then, and refused for a while. A new connection to it shows nothing.

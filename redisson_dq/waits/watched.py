@@ -112,8 +112,6 @@ class WatchedSource(Troubles):
         self.lookout: Any = None
         #: Whether that has not asked for it yet.
         self.is_new = False
-        #: The name under which it reports an outage.
-        self.part = f"wait {id(self)}"
         self.state = State.RESTING
         #: Those that are under way.
         self.commands = Commands()

@@ -160,7 +160,7 @@ ABLATIONS = [
         "A confirmed subscription leads to a transfer",
         "redisson_dq/scheduling/engine.py",
         "(State.RESTING, Trigger.SUBSCRIBED): _MOVE,",
-        "(State.RESTING, Trigger.SUBSCRIBED): _stay(State.RESTING),",
+        "(State.RESTING, Trigger.SUBSCRIBED): (State.RESTING, ()),",
         "subscriptions",
     ),
     Ablation(

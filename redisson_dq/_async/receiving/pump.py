@@ -77,8 +77,6 @@ class Pump(WaitEngine):
         self._put_backs, self._inbox = backs, bell
         self._connections, self._beginner, self._permits = connections, beginner, idle
         self._outage, self._tries = connections.outage, connections.tries
-        # The name under which it reports an outage.
-        self._part = f"wait {id(self)}"
         self.unblocker = Unblocker(self, connections.clock, beginner)
         # Ends a pause before its time.
         self._going_on = AsyncSwitch(connections.clock)
@@ -156,16 +154,16 @@ class Pump(WaitEngine):
                     step = go_on(outcome)
                 except StopIteration:
                     # The next pumper, which may begin from here on, reports its troubles under the same name.
-                    outage.gave_up(self._part)
-                    self._tries.forget(self._part)
+                    outage.gave_up(self.part)
+                    self._tries.forget(self.part)
                     break
             if self.has_answered:
                 # Not under the mutex: it is reported to observers.
                 self.has_answered = False
                 if outage.is_going_on:
-                    outage.ended(self._part)
+                    outage.ended(self.part)
                 if self._tries.parts and not self.is_full:
-                    self._tries.succeeded(self._part)
+                    self._tries.succeeded(self.part)
             try:
                 go_on, outcome = steps.send, await self._carry_out(step)
             except ResponseError as error:
@@ -186,6 +184,8 @@ class Pump(WaitEngine):
             words = self._longest_words if seconds == self._longest else source.words(seconds)
             return await connection.block(words, source.keys, step.behind, sent, seconds)
         if isinstance(step, Bell):
+            if step.lingers and self._permits is None:
+                return await self._inbox.next(step.seconds)
             return await self._wait(step)
         if step is Do.GIVE_WAY:
             return await async_give_way()
@@ -252,12 +252,12 @@ class Pump(WaitEngine):
 
     async def _pause(self, pause: Pause) -> None:
         cause = refusal_of(pause.reason)
-        seconds = self._tries.refused(self._part, cause, pause.seconds, self._going_on.on, _COMMANDS_OF_A_TRY)
+        seconds = self._tries.refused(self.part, cause, pause.seconds, self._going_on.on, _COMMANDS_OF_A_TRY)
         if pause.is_trouble:
-            self._outage.began(self._part, pause.reason, self.chose)
+            self._outage.began(self.part, pause.reason, self.chose)
             logger.debug("queue %r: waiting again in %.2f s: %s", self.source.key, seconds, pause.reason)
             await self._connections.refresh()
         await self._going_on.wait(seconds)
-        self._tries.begins(self._part)
+        self._tries.begins(self.part)
         if not self.line.closed:
             self._going_on.off()
