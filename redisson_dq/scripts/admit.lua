@@ -4,8 +4,8 @@
 -- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, how many to lease at most, for how many us, after how many deliveries a value is a dead letter (0: never), "bounded" or "", how many limits follow; of each limit the digest and the home of its slots (or ""), how many slots (0: any number), the digest and the home of its rate (or ""), how many tokens in how many us (0: any number), how many the bucket holds, the words and names of a limit by key (or ""); of each value that was seen the digest of its bytes, the digest of its key (or ""), the number of its limit (or 0), what it is unique by (or "") and for how many us; last the process that calls
 -- RETURN: the server's time in epoch us; how many became dead letters; of each lease its id, its deadline, its record and its value; of each duplicate that was dropped its value; how many were parked; how many were called up for free slots; in how many ms the first slot ends that values wait for (0: they wait, and no slot is taken), or -1
 -- COST: O(n log m), n taken, m waiting
--- INCLUDE: clock, add, foreign, reap, delivery_record, lapse, history, unlearn, leave, turn, lines, shared_limit, bucket, slots, by_key, forget_histories, named, settle, grant, regrant, digest, dead, room, keep_alive, announce, need, events, check_types
-local ADMITTING = {'LINDEX', 'LPOP', 'ZLEXCOUNT', 'ZRANDMEMBER', 'ZREVRANGEBYLEX'}
+-- INCLUDE: clock, add, foreign, reap, delivery_record, lapse, history, unlearn, leave, turn, lines, shared_limit, bucket, slots, by_key, past, past_taking, forget_histories, named, settle, grant, regrant, digest, dead, room, keep_alive, announce, need, events, check_types
+local ADMITTING = {'LINDEX', 'LPOP', 'LRANGE', 'LSET', 'LTRIM', 'ZLEXCOUNT', 'ZRANDMEMBER', 'ZREVRANGEBYLEX'}
 -- A value that is not called up waits as long as a lease, and this much longer for each value before it.
 local APART_MS = 20
 local envelope, nonce = ARGV[1], ARGV[2]
@@ -28,23 +28,25 @@ if bounded then
   need({'GET', 'INCRBY'})
 end
 
-local limits, at = slots.limits_from(8, tonumber(ARGV[7]))
-slots.check(limits)
-local seen = {}
-for i = at, #ARGV, 5 do
-  seen[ARGV[i]] = {
-    key = ARGV[i + 1], limit = limits[tonumber(ARGV[i + 2])], unique = ARGV[i + 3], unique_us = ARGV[i + 4],
-  }
+-- Lua allows a script 200 local names.
+local limits, seen, known = nil, {}, nil
+do
+  local at
+  limits, at = slots.limits_from(8, tonumber(ARGV[7]))
+  slots.check(limits)
+  for i = at, #ARGV, 5 do
+    seen[ARGV[i]] = {
+      key = ARGV[i + 1], limit = limits[tonumber(ARGV[i + 2])], unique = ARGV[i + 3], unique_us = ARGV[i + 4],
+    }
+  end
+  local over = redis.call('ZCOUNT', keys.leases, '-inf', now_ms)
+  -- A key that is named twice counts twice.
+  local beside = redis.call('EXISTS', keys.histories, keys.settings, keys.settings)
+  if beside > 1 then
+    keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
+  end
+  known = over > 0 or beside % 2 == 1
 end
-
-local over = redis.call('ZCOUNT', keys.leases, '-inf', now_ms)
--- A key that is named twice counts twice.
-local beside = redis.call('EXISTS', keys.histories, keys.settings, keys.settings)
-local delivered = beside % 2 == 1
-if beside > 1 then
-  keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
-end
-local known = over > 0 or delivered
 set_scored_aside(keys.lines)
 if known then
   reap(now_ms, count + 20)
@@ -111,10 +113,13 @@ end
 
 -- Whether a value came out of the ready list that no call has put at its head. Those that were called up have left it then.
 local met_new = false
+in_turn.new = 0
 
 local function admit(value, digest, asked, from_ready)
   local d = known and history_of(value, digest) or unknown(digest)
-  met_new = met_new or not d.id and from_ready
+  if not d.id and from_ready then
+    met_new, in_turn.new = true, in_turn.new + 1
+  end
   local limit = by_keys.limit_of(asked.limit, d)
   if limit ~= asked.limit then
     by_keys.named[#by_keys.named + 1] = limit
@@ -260,10 +265,48 @@ function in_turn.was_called(digest, limit)
   return false
 end
 
-local unseen = false
+-- The limit of a value in the list, by its own key.
+function in_turn.limit_of(digest, limit)
+  if not limit or limit.turns_context == '' then
+    return limit
+  end
+  local member = known_of(digest)[1]
+  local d = member and parsed(redis.call('HGET', keys.deliveries, string.sub(member, 41)))
+  return by_keys.limit_of(limit, d or unknown(digest))
+end
+
+-- Whether a value has had a turn, and is ready again by its due time.
+function in_turn.has_turn(digest)
+  for _, member in ipairs(known and known_of(digest) or {}) do
+    if redis.call('HEXISTS', keys.turns, 'p' .. string.sub(member, 41)) == 1 then
+      return true
+    end
+  end
+  return false
+end
+
+-- How many values of a key wait for its turns while more stay in the list, and how many values one call parks.
+in_turn.ahead, in_turn.MOST = past.AHEAD + count, 100
 for _, limit in ipairs(limits) do
   in_turn.sorts = in_turn.sorts or limit.turns ~= ''
+  in_turn.by_context = in_turn.by_context or limit.turns_context ~= ''
 end
+
+-- Whether a value that takes turns stays in the ready list: enough of its key wait already.
+function in_turn.stays(digest, limit)
+  if parked < in_turn.ahead and grants < count then
+    return false
+  end
+  limit = in_turn.limit_of(digest, limit)
+  if past.waiting(limit.turns) >= in_turn.ahead then
+    in_turn.head = limit.turns
+    met_new = met_new or not known or #known_of(digest) == 0
+    return true
+  end
+  return parked >= in_turn.MOST
+end
+
+local unseen = false
 local function admit_from(key)
   while popped < 1000 do
     if grants >= count and not in_turn.sorts then
@@ -278,12 +321,15 @@ local function admit_from(key)
       unseen = true
       return false
     end
-    if grants >= count then
-      -- Only values that wait for turns are still taken: those of keys that come later get theirs as soon.
-      local limit = seen[digest].limit
-      if not limit or limit.turns == '' or known and in_turn.was_called(digest, limit) then
-        return false
-      end
+    local limit = seen[digest].limit
+    local takes_turns = limit and limit.turns ~= ''
+    local is_called = takes_turns and known and in_turn.was_called(digest, limit)
+    -- Without a free slot only values that wait for turns are still taken: those of keys that come later get theirs as
+    -- soon.
+    if grants >= count and (is_called or not takes_turns) then
+      return false
+    elseif takes_turns and not is_called and key == keys.ready and in_turn.stays(digest, limit) then
+      return false
     end
     redis.call('LPOP', key)
     popped = popped + 1
@@ -292,6 +338,19 @@ local function admit_from(key)
   return false
 end
 local all = admit_from(keys.arrivals) and admit_from(keys.ready)
+if in_turn.sorts and all then
+  redis.call('HDEL', keys.turns, 'n')
+elseif in_turn.sorts then
+  local marks = taking.note_taken(in_turn.new)
+  if in_turn.head then
+    for _, each in ipairs(taking.take(
+      marks, in_turn.head, seen, in_turn, in_turn.ahead, count - grants,
+      in_turn.by_context and in_turn.MOST or past.BEHIND)) do
+      popped = popped + 1
+      admit(each.value, each.digest, each.asked, false)
+    end
+  end
+end
 
 -- Another value at the head is looked at next, and the slots with it.
 if not unseen then

@@ -8,7 +8,7 @@
 local most, limited = tonumber(ARGV[1]), tonumber(ARGV[2])
 local now_us, now_ms = server_time()
 
-local function shown()
+local function shown(most)
   local found, bytes = {}, 0
   for _, key in ipairs({keys.arrivals, keys.ready}) do
     local start, count, read = 0, FIRST_READ, nil
@@ -33,19 +33,28 @@ local function shown()
 end
 
 -- A value that was called up comes before others do. Where none comes, another program has taken it, or none was called up.
-local names_keys = false
+local names_keys, takes_turns, ready = false, false, redis.call('EXISTS', keys.arrivals, keys.ready) > 0
 for i = 11, #ARGV, 9 do
   names_keys = names_keys or ARGV[i] ~= ''
+  takes_turns = takes_turns or string.match(ARGV[i], '^%Z*%z%Z*%z%Z*%z%Z*%z%Z*%z%Z*%z.') ~= nil
 end
-if limited == 0 or not names_keys and redis.call('EXISTS', keys.lines) == 0 or redis.call('EXISTS', keys.arrivals, keys.ready) > 0 then
-  return {0, shown(), -1}
+if limited == 0 or ready and (not takes_turns or most == 0) or not names_keys and redis.call('EXISTS', keys.lines) == 0 then
+  return {0, shown(most), -1}
 end
 
--- INCLUDE: slots, lines, by_key
+-- INCLUDE: slots, lines, by_key, past
+if ready then
+  local head = math.max(1, most - past.MORE)
+  local found = shown(head)
+  return {0, #found < head and found or past.show(found, most), -1}
+end
 local limits = slots.limits_from(3, limited)
 check_lines()
 slots.check(limits)
 need(LINING)
+if takes_turns then
+  redis.call('HDEL', keys.turns, 'n')
+end
 by_keys.fill_all(limits, now_us, now_ms, true)
 -- The call that leases it calls up as many more as it may lease.
 by_keys.take_turns(limits, 1, now_us, now_ms, true)
@@ -53,4 +62,4 @@ by_keys.tidy_all(limits, 200, now_us, now_ms)
 if names_keys then
   by_keys.drop_void(20, now_ms)
 end
-return {slots.called_up, shown(), slots.next_ms}
+return {slots.called_up, shown(most), slots.next_ms}

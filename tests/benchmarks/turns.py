@@ -18,20 +18,19 @@ import random
 from typing import Any
 
 import redisson_dq
+from redisson_dq._sync.worker.intake import page
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.working.limits import Admission, Limit
 from tests.benchmarks.measures import percentile
 from tests.conftest import PROGRAMS
-from tests.integration.admitting import Opened, opened, told
+from tests.integration.admitting import Opened, opened, told, words_of
 
 __all__ = ["delays", "main"]
 
 _SLOTS, _OTHERS, _HANDLING = 8, 20, 0.05
 #: How much of the slots the others need.
 _LOAD = 0.3
-# A worker looks at so many values in a round where keys take turns.
-_LOOK = 200
 
 
 def delays(queue: Opened, by: Admission | None, noisy: int, arrivals: int) -> tuple[list[float], list[float]]:
@@ -70,8 +69,8 @@ def delays(queue: Opened, by: Admission | None, noisy: int, arrivals: int) -> tu
 
 def _begin(queue: Opened, by: Admission | None, count: int) -> list[Any]:
     by = by or Admission(name="h", limit=Limit(1000))
-    source = queue.source(3600)
-    seen = queue.connections.run(source.peek(_LOOK + 4 * count))
+    source = queue.source(3600, limits=words_of(by))
+    seen = queue.connections.run(source.peek(page(count, sorts=by.turns is not None)))
     return told(queue, by, count, 3600, seen=seen)[1] if seen else []
 
 

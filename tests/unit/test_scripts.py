@@ -273,16 +273,16 @@ def test_the_scripts_know_nothing_of_the_packages_above_them() -> None:
 
 # In bytes. When you change a script, set its limit again, a little above its size.
 LARGEST = {
-    "admit": 70_000,
+    "admit": 76_500,
     "mend": 48_500,
-    "transfer": 45_000,
+    "transfer": 45_500,
     "lease_due": 43_000,
-    "peek": 41_500,
+    "peek": 43_000,
     "give_back": 38_500,
     "cancel": 39_000,
     "mend_ack": 32_500,
     "offer_item": 32_500,
-    "take_due": 32_000,
+    "take_due": 32_500,
     "reject": 32_000,
     "ack": 31_000,
     "reschedule": 30_500,

@@ -26,9 +26,8 @@ from redisson_dq.working.settings import QueueSettings
 
 __all__ = ["Came", "Fetching", "Intake", "page"]
 
-# How many values of keys that take turns are parked in one call, some 0.1 ms each. 100,000 values of one key are so
-# before 1 % of them are handled.
-_SORTED = 200
+# Where keys take turns, this many values behind those at the head are peeked at too (``past.MORE`` in ``past.lua``).
+_PAST = 1150
 
 #: The values of one list, and the error for those that cannot be read.
 Came = tuple[list[Delivery[Any]], "DecodeError | None"]
@@ -172,8 +171,5 @@ class Intake:
 
 
 def page(wanted: int, *, sorts: bool = False) -> int:
-    """How many values are peeked at if this many may be leased: some may have to wait, and others come after them.
-
-    Where keys take turns (``sorts``), the values of one key are soon past, however many there are.
-    """
-    return min(MOST_AT_ONCE, 4 * wanted + (_SORTED if sorts else 28))
+    """How many values are peeked at if this many may be leased: some may have to wait, and others come after them."""
+    return min(MOST_AT_ONCE, 4 * wanted + 28) + (_PAST if sorts else 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ import pytest
 import redis
 
 import redisson_dq
+from redisson_dq._sync.worker.intake import page
 from redisson_dq.browsing import browse
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
@@ -350,6 +352,88 @@ def test_many_values_of_one_key_hold_up_no_other(shop: Shop, by: Admission) -> N
     assert not shop.admin.exists(KEYS.lines, KEYS.timeout, KEYS.deliveries)
 
 
+def test_customers_take_turns_one_after_the_other(shop: Shop) -> None:
+    shop.queue.add_all([order(customer, number) for customer in "abc" for number in range(6)])
+    begun = list[object]()
+    while came := admit(shop.queue, IN_TURN, 1) or admit(shop.queue, IN_TURN, 1):
+        begun += customers(came)
+        shop.queue.ack_all(came)
+    rounds = [begun[start : start + 3] for start in range(1, 14)]
+    assert all(set(each) == set("abc") for each in rounds), begun
+
+
+def begin(shop: Shop, by: Admission, count: int) -> list[Any]:
+    """A look of a worker, and its admission."""
+    source = shop.queue.source(limits=words_of(by, HOME))
+    seen = shop.queue.connections.run(source.peek(page(count, sorts=True)))
+    return told(shop.queue, by, count, home=HOME, seen=seen)[1] if seen else []
+
+
+@pytest.mark.parametrize(
+    ("groups", "by"),
+    [
+        ("A x C y", IN_TURN),
+        pytest.param("A x C y", attrs.evolve(IN_TURN, limit=Limit(2, by="customer")), marks=pytest.mark.nightly),
+        pytest.param(
+            "A x C y", attrs.evolve(IN_TURN, rate=Rate(1000, per=1, by="customer")), marks=pytest.mark.nightly
+        ),
+        pytest.param("A x", IN_TURN, marks=pytest.mark.nightly),
+        pytest.param("A C x", attrs.evolve(IN_TURN, limit=Limit(4)), marks=pytest.mark.nightly),
+        pytest.param("A x y A z", IN_TURN, marks=pytest.mark.nightly),
+        pytest.param("A B C D E F G H I J x K y", IN_TURN, marks=pytest.mark.nightly),
+    ],
+)
+def test_a_value_is_found_wherever_it_is_among_many(shop: Shop, groups: str, by: Admission) -> None:
+    """A capital is 1,500 values of a customer, which come at once. The others have three each."""
+    for customer in groups.split():
+        shop.queue.add_all([order(customer, number) for number in range(1500 if customer.isupper() else 3)])
+    wanted = {each: 3 for each in groups.split() if each.islower()}
+    held, begun = list[Any](), list[tuple[str, int]]()
+    # A look sees 1,000 values more, and each customer that waits has its turn in between.
+    most = 10 + 2 * len(groups.split()) + 3 * len(wanted) * (1 + len(groups.split()))
+    while not all((each, number) in begun for each in wanted for number in range(3)):
+        assert len(begun) < most, begun
+        shop.queue.ack_all([held.pop(0) for _ in held[:1]])
+        for _ in range(2):
+            came = begin(shop, by, 4 - len(held))
+            held += came
+            begun += [(each["customer"], each["number"]) for each in (json.loads(one.value) for one in came)]
+    for customer in {each for each, _ in begun}:
+        assert (numbers := [number for each, number in begun if each == customer]) == sorted(numbers)
+
+
+@pytest.mark.parametrize("seed", [1, *map(by_night, range(2, 40))])
+def test_turns_beside_programs_that_push_and_take(shop: Shop, seed: int) -> None:
+    """Nothing is lost, and each customer's values begin in their order."""
+    chance = random.Random(seed)
+    numbers, held, begun, taken = Counter[str](), list[Any](), list[str](), list[str]()
+    for step in range(40):
+        for _ in range(chance.choice([0, 0, 1, 3]) if step < 25 else 0):
+            customer = chance.choice("aaabcd")
+            first, count = numbers[customer], chance.choice([1, 2, 40, 100])
+            numbers[customer] += count
+            shop.queue.add_all([order(customer, number) for number in range(first, first + count)])
+        if chance.random() < 0.3:
+            taken += [each.decode() for each in shop.admin.lpop(KEYS.ready, chance.choice([1, 5, 30])) or []]
+        chance.shuffle(held)
+        done, held = held[:4], held[4:]
+        shop.queue.ack_all(done)
+        came = begin(shop, IN_TURN, chance.randrange(6))
+        held += came
+        begun += [each.value for each in came]
+    while shop.queue.size() or held or shop.admin.exists(KEYS.lines):
+        shop.queue.ack_all(held)
+        held = begin(shop, IN_TURN, 8)
+        begun += [each.value for each in held]
+        if not held and not shop.queue.size():
+            shop.look(IN_TURN)
+    assert sorted(begun + taken) == sorted(order(each, n) for each, count in numbers.items() for n in range(count))
+    for customer in numbers:
+        of_one = [json.loads(each)["number"] for each in begun if json.loads(each)["customer"] == customer]
+        assert of_one == sorted(of_one)
+    assert shop.is_idle()
+
+
 def test_turns_keep_the_order_of_a_key_when_values_come_back_by_themselves(shop: Shop) -> None:
     shop.queue.add_all([order(71, number) for number in range(30)])
     (first,) = admit(shop.queue, IN_TURN, 1, visible=1)
@@ -441,7 +525,7 @@ def test_with_turns_one_value_waits_for_the_next_token(shop: Shop) -> None:
 def test_a_call_that_sorts_parks_a_bounded_number_of_values(shop: Shop) -> None:
     shop.queue.add_all([order(71, number) for number in range(3000)])
     admitted, taken = told(shop.queue, IN_TURN, 1)
-    assert (len(taken), admitted.parked) == (1, 999)
+    assert (len(taken), admitted.parked) == (1, 21)
 
 
 def test_turns_by_another_key_than_the_limit_are_refused() -> None:
