@@ -59,6 +59,8 @@ class Load:
         self.queue_name = f"faults-{name}"
         self.refused: set[str] = set()
         self.worst_wait = 0.0
+        #: Until then nothing is offered, for consumers that are behind: many threads share one CPU here.
+        self.rests_until = 0.0
         self._rng = random.Random(f"{seed}-{name}")
         self._flavour = self._make_flavour()
         self._world = world
@@ -110,11 +112,11 @@ class Load:
     # -- offering ----------------------------------------------------------------------------------------------------
 
     def _offer_all_the_time(self) -> None:
+        steps = (self._offer, self._offer, self._offer_many, self._offer_with_id, self._offer_cancel)
         while self._offering.is_set():
             try:
-                self._rng.choice(
-                    (self._offer, self._offer, self._offer_many, self._offer_with_id, self._offer_cancel)
-                )()
+                if time.monotonic() >= self.rests_until:
+                    self._rng.choice(steps)()
             except ClosedError:
                 return
             time.sleep(self._rng.uniform(0, 2 * _STEP))

@@ -35,6 +35,9 @@ _LOADS_BY_NAME = tuple(name for name in BY_NAME if name != "asyncioleases")
 _BETWEEN = (12.0, 24.0)
 _MOST_CONNECTIONS = 1.0
 
+# With more items than this its consumers are behind, and a load offers nothing for some seconds.
+_BEHIND, _REST = 300, 5.0
+
 # Seconds after which a taken item is forgotten, so that the ledger does not grow.
 _FORGET = 10.0
 _MOST_MEMORY = 1.15
@@ -63,7 +66,7 @@ def soak(minutes: float, seed: int, *, by_name: bool = False) -> Result:
     began, rng = time.monotonic(), random.Random(seed)
     samples: list[_Sample] = []
     findings: list[Finding] = []
-    came = 0
+    came = rests = 0
     with NamedWorld() if by_name else World(config={"appendfsync": "always"}) as world:
         world.record(fault="soak", loads="+".join(names), seed=seed)
         ledgers = [Ledger(name, LOADS[name].rules) for name in names]
@@ -80,7 +83,10 @@ def soak(minutes: float, seed: int, *, by_name: bool = False) -> Result:
                 if by_name:
                     run.pause(*_BETWEEN)
                 findings += gone_on(run)
-                for ledger in ledgers:
+                for load, ledger in zip(loads, ledgers, strict=True):
+                    if world.due_or_ready(load.queues) > _BEHIND:
+                        load.rests_until = time.monotonic() + _REST
+                        rests += 1
                     ledger.forget(time.time() - _FORGET)
                 samples.append(_sample(world))
             for load in loads:
@@ -96,7 +102,8 @@ def soak(minutes: float, seed: int, *, by_name: bool = False) -> Result:
                 load.close()
         verdicts, more = judged(world, loads)
         findings += [*more, *(_grown(samples) if minutes >= _LONG else [])]
-    print(f"soak: {came} faults; second and last third of the samples:")
+    print(f"soak: {came} faults, {rests} rests of loads whose consumers were behind")
+    print("second and last third of the samples:")
     for name in _Sample.__dataclass_fields__:
         before, last = _thirds([float(getattr(sample, name)) for sample in samples])
         print(f"  {name}: {before:,.1f} and {last:,.1f}")

@@ -30,8 +30,8 @@ _RECORDED = {
     *_SETTLE_MANY,
     *("offer", "offer_all", "offer_recurring", "receive", "cancel", "reschedule", "redrive"),
 }
-# A lease is renewed when this share of its time is left.
-_RENEWED = 2 / 3
+# A lease is renewed when at most this share of its time is left: two thirds, and a twelfth if another one is due.
+_RENEWED = 3 / 4
 _tasks = itertools.count(1)
 
 
@@ -62,6 +62,8 @@ class Recorded:
 
     def renewed(self) -> None:
         """Records the deadline that background renewals have set."""
+        # The time that is left is read first: the next renewal may end between the two.
+        remaining = self._inner.remaining.total_seconds()
         deadline = epoch_ms(self._inner.deadline)
         if self._noted is not None and deadline != self._noted:
             call = self._history.invoke("renewal", "extend", self._queue, [self.name_and_lease], at=self._since)
@@ -69,7 +71,7 @@ class Recorded:
             self._noted = deadline
         if self._noted is None or self._unanswered == deadline:
             return
-        if self._inner.remaining.total_seconds() < _RENEWED * self._visible:
+        if remaining <= _RENEWED * self._visible:
             # The replies to its renewals were lost, if it was renewed.
             asked, delay = [self.name_and_lease], 1000 * self._visible
             call = self._history.invoke("renewal", "extend", self._queue, asked, at=self._since, delay=delay)
