@@ -294,7 +294,9 @@ end
 
 -- Whether a value that takes turns stays in the ready list: enough of its key wait already.
 function in_turn.stays(digest, limit)
-  if parked < in_turn.ahead and grants < count then
+  -- Where a limit holds up all values of a key, the list has to empty, or calls with free slots would never wait.
+  local has_limit = limit.slots > 0 or limit.tokens > 0
+  if parked < in_turn.ahead and grants < count and has_limit then
     return false
   end
   limit = in_turn.limit_of(digest, limit)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import attrs
@@ -61,8 +61,9 @@ class Admitting:
             for each in admission.words_of_keys(home) if admission is not None and by_key else (words,):
                 numbers.setdefault(each, len(numbers) + 1)
         passed: set[bytes] = set()
+        by_keys: dict[tuple[Handler, Sequence[tuple[bytes, str]]], LimitWords] = {}
         made = [
-            self._seen(handlers, data, value, limits, numbers, home, passed) if is_read else _plain(data)
+            self._seen(handlers, data, value, limits, numbers, home, passed, by_keys) if is_read else _plain(data)
             for data, value, is_read in seen
         ]
         return AdmitArguments(list(numbers), made, passed)
@@ -76,6 +77,7 @@ class Admitting:
         numbers: dict[LimitWords, int],
         home: Callable[[str], str] | None,
         passed: set[bytes],
+        by_keys: dict[tuple[Handler, Sequence[tuple[bytes, str]]], LimitWords],
     ) -> Seen:
         try:
             handler = choose(handlers, value)
@@ -89,7 +91,11 @@ class Admitting:
                     passed.add(data)
                 return admission.seen(value, data, 0)
             if admission.is_by_key:
-                words = admission.words_of(value, home, is_secret=key_id_of(data) is not None)
+                found = admission.found_in(value, is_secret=key_id_of(data) is not None)
+                # Many values of a look have one key.
+                if (known := by_keys.get((handler, found))) is None:
+                    known = by_keys[handler, found] = admission.words_by(found, home)
+                words = known
             return admission.seen(value, data, numbers.setdefault(words, len(numbers) + 1))
         except (Unroutable, BadKey):
             return _plain(data)

@@ -172,8 +172,15 @@ class Admission:
 
     def words_of(self, value: Any, home: Callable[[str], str] | None, *, is_secret: bool = False) -> LimitWords:
         """As :meth:`words_in`, of the value's key. No word of one that is secret is among them. Raises BadKey."""
-        keys = zip(_OPTIONS, self._keys, strict=True)
-        return self._words(home, [_key_of(option, by, value, is_secret) for option, by in keys])
+        return self.words_by(self.found_in(value, is_secret=is_secret), home)
+
+    def found_in(self, value: Any, *, is_secret: bool = False) -> Sequence[tuple[bytes, str]]:
+        """The digests and the texts of a value's keys. Raises BadKey."""
+        return tuple(_key_of(option, by, value, is_secret) for option, by in zip(_OPTIONS, self._keys, strict=True))
+
+    def words_by(self, found: Sequence[tuple[bytes, str]], home: Callable[[str], str] | None) -> LimitWords:
+        """The script's arguments for keys that :meth:`found_in` found."""
+        return self._words(home, found)
 
     def words_of_keys(self, home: Callable[[str], str] | None) -> list[LimitWords]:
         """The script's arguments by which slots of all keys are filled, and idle keys are dropped."""
