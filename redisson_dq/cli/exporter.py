@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,7 +16,10 @@ from redisson_dq.cli.frame import (
     server_choice,
     tell_part_of_cluster,
 )
-from redisson_dq.errors import ArgumentError
+from redisson_dq.errors import ArgumentError, RedissonDQError
+
+if TYPE_CHECKING:
+    from redisson_dq import Client
 
 __all__ = ["command"]
 
@@ -96,6 +100,7 @@ def command(
             with interruptible_sleep() as sleep:
                 say(f"metrics at port {server.port}")
                 tell_part_of_cluster(client, may_be_away=True)
+                _tell_partitions(client, queues)
                 while True:
                     sleep(None)
         finally:
@@ -106,3 +111,18 @@ def command(
     finally:
         client.close()
     return 0
+
+
+def _tell_partitions(client: Client, queues: tuple[str, ...]) -> None:
+    """Prints a warning on standard error for each name whose items are in partitions, as these have other names."""
+    from redisson_dq.admin.names import exact_name
+    from redisson_dq.browsing import partitions_of
+
+    for name in filter(None, map(exact_name, queues)):
+        try:
+            count = partitions_of(client, name)
+        except RedissonDQError:
+            # Each scrape reports why Redis does not answer.
+            return
+        if count is not None:
+            say(f"{name!r} shows nothing: its items are in {count} partitions, which '{name}:*' shows", error=True)

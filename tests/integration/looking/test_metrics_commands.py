@@ -85,6 +85,7 @@ def exporter(url: str, *words: str) -> Iterator[tuple[subprocess.Popen[str], int
     with subprocess.Popen(
         [sys.executable, "-m", "redisson_dq", "exporter", "--url", url, "--port", "0", "--host", "127.0.0.1", *words],
         stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
         env=environment(),
     ) as process:
@@ -171,6 +172,13 @@ def test_the_exporter_finds_queues_by_patterns(url: str, client: Any) -> None:
     with exporter(url, "orders*") as (_, port):
         found = re.findall(r'redisson_dq_items{queue="([^"]+)",state="waiting"} (\S+)', page(port)[0])
         assert sorted(found) == [("orders", "1.0"), ("orders-of-many", "9.0"), ("orders-of-today", "1.0")]
+    with exporter(url, "orders", "orders-of-many") as (process, port):
+        assert process.stderr is not None
+        assert process.stderr.readline() == (
+            "'orders-of-many' shows nothing: its items are in 4 partitions, which 'orders-of-many:*' shows\n"
+        )
+    with exporter(url, "orders-of-many:*") as (_, port):
+        assert sample(port, 'items{queue="orders-of-many",state="waiting"}') == 9
 
 
 def test_the_exporter_outlasts_redis(flavour: Flavour) -> None:
