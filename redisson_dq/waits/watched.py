@@ -73,6 +73,11 @@ class Commands:
     #: Whether the server did not know the script of the request.
     is_again: bool = False
 
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether the request may have taken values before, and was refused for a while, which does not show that."""
+        return self.is_repeated and self.refusal is not None and self.refusal.passes
+
 
 class Calling(Protocol):
     """The lookouts of a client, and their clerk (``_async/receiving/lookouts.py``, ``clerk.py``)."""
@@ -212,8 +217,9 @@ class WatchedSource(Troubles):
             return
         commands, self.commands = self.commands, Commands()
         self.line.unclaim(commands.share)
-        if commands.request is not None and commands.request.repeatable and not commands.is_read:
-            self.debts.owe_first(commands.request)
+        request, is_owed = commands.request, commands.is_in_doubt or not commands.is_read
+        if request is not None and request.repeatable and is_owed:
+            self.debts.owe_first(request)
         # The connection may have broken after the reply that held them.
         self.put_away(self.line.give(commands.taken))
         self.line.broke()
@@ -284,8 +290,7 @@ class WatchedSource(Troubles):
         if taken:
             self.line.took(taken)
         if commands.refusal is not None:
-            if commands.is_repeated and commands.refusal.passes and request is not None:
-                # It may have taken values before, and this refusal does not show that.
+            if commands.is_in_doubt and request is not None:
                 self.debts.owe_first(request)
             self._work(self._failed(commands.refusal))
         else:

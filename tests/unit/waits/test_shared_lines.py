@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+from redis.exceptions import ReadOnlyError
 
+from redisson_dq.waits.steps import StepRefused
+from redisson_dq.waits.watched import Commands, State
 from tests.conftest import by_night
 from tests.unit.waits.shared import World
 
@@ -96,3 +100,14 @@ def test_a_source_that_comes_to_a_node_and_goes_back_between_two_looks_at_the_sl
     world.happen(("push", "d"))
     world.come_to_rest()
     assert world.callers[2].values == [b"0"]
+
+
+def test_a_repeated_request_that_was_refused_for_a_while_is_owed_when_the_rest_of_its_round_is_lost() -> None:
+    """It may have taken values before, which otherwise come back at the deadline of their leases."""
+    world = World(leases=True)
+    pump: Any = world.receivers[0].pump
+    request, refusal = pump.source.at_once(1), StepRefused(ReadOnlyError("READONLY"), passes=True)
+    pump.lookout, pump.state = world.lookouts[0], State.ASKED
+    pump.commands = Commands(request, is_repeated=True, is_read=True, refusal=refusal)
+    pump.lose_at(world.lookouts[0])
+    assert pump.debts.requests == [request]
