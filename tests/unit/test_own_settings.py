@@ -22,9 +22,12 @@ POOLS: list[Any] = [
     (lambda **options: redis.asyncio.Redis.from_url(URL, **options).connection_pool, async_pool_from),
     (lambda **options: redis.asyncio.Redis(**options).connection_pool, async_pool_from),
 ]
-#: The client, and the process that it is in.
-C1 = f"c1@{socket.gethostname()}:{os.getpid()}"
 NEW = hasattr(redis, "driver_info")
+
+
+def c1() -> str:
+    """The client, and the process that it is in: a fork of the one that has collected the tests."""
+    return f"c1@{socket.gethostname()}:{os.getpid()}"
 
 
 def told(pool: Any, role: str = COMMANDS, queue: str = "") -> dict[str, str]:
@@ -35,8 +38,12 @@ def told(pool: Any, role: str = COMMANDS, queue: str = "") -> dict[str, str]:
 def test_our_library_is_named_in_the_place_of_redis_py(theirs: Any, ours: Any) -> None:
     pool = ours(theirs(), "c1")
     version = redisson_dq.__version__
-    assert told(pool) == {"name": f"redisson-dq/{version}/{C1}/commands", "library": "redisson-dq", "version": version}
-    assert told(pool, "receiver", "orders")["name"] == f"redisson-dq/{version}/{C1}/receiver/orders"
+    assert told(pool) == {
+        "name": f"redisson-dq/{version}/{c1()}/commands",
+        "library": "redisson-dq",
+        "version": version,
+    }
+    assert told(pool, "receiver", "orders")["name"] == f"redisson-dq/{version}/{c1()}/receiver/orders"
     connection = pool.make_connection()
     assert connection.introduction is pool.introduction
     assert (connection.driver_info if NEW else connection.lib_name) is None
@@ -59,7 +66,7 @@ def test_what_the_user_says_of_the_driver_is_told_instead(theirs: Any, ours: Any
 @pytest.mark.parametrize(("theirs", "ours"), POOLS)
 def test_a_name_of_the_users_comes_first(theirs: Any, ours: Any) -> None:
     pool = ours(theirs(client_name="shop-api"), "c1")
-    assert told(pool)["name"] == f"shop-api/redisson-dq/{redisson_dq.__version__}/{C1}/commands"
+    assert told(pool)["name"] == f"shop-api/redisson-dq/{redisson_dq.__version__}/{c1()}/commands"
 
 
 @pytest.mark.parametrize(

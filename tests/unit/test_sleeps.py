@@ -35,7 +35,7 @@ SLEEPS: dict[str, tuple[int, str]] = {
     "faults/test_refused_commands.py": (1, QUIET),
     "faults/test_waits_of_a_stopped_server.py": (2, SERVER),
     "integration/programs/test_starts_that_fail.py": (1, SERVER),
-    "integration/queues/test_blocking.py": (9, QUIET),
+    "integration/queues/test_blocking.py": (8, QUIET),
     "integration/servers/test_embedded.py": (1, SERVER),
     "integration/queues/test_errors.py": (2, QUIET),
     "integration/waits/test_event_loops.py": (1, PACE),

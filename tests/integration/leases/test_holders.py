@@ -27,7 +27,10 @@ from redisson_dq.wire.lease_source import LeaseSource
 from tests.conftest import PATIENCE, PROGRAMS, eventually, moving
 from tests.flavours import Flavour
 
-HERE = f"{socket.gethostname()}:{os.getpid()}"
+
+def here() -> str:
+    """The process of the test: a fork of the one that has collected it."""
+    return f"{socket.gethostname()}:{os.getpid()}"
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +74,7 @@ def test_list_and_show_name_the_process(
         for name in (item["id"], flavour.name):
             row = find_row(looking, "orders", name)
             assert row is not None
-            assert str(row.holder) == f"{HERE} (shop-api)"
+            assert str(row.holder) == f"{here()} (shop-api)"
             assert row.at is not None
         for filter, count in ((f"holder ~ '{os.getpid()}'", 1), ("holder ~ 'nowhere'", 0), ("held < 1h", 1)):
             words = ("list", "orders", "--state", "in-flight", "--filter", filter, "--json", *url)
@@ -79,9 +82,9 @@ def test_list_and_show_name_the_process(
         assert main(["list", "orders", "--state", "in-flight", *url]) == 0
         shown = capsys.readouterr().out
         assert "held by" in shown
-        assert f"{HERE} (shop-api)" in shown
+        assert f"{here()} (shop-api)" in shown
         assert main(["show", "orders", item["id"], *url]) == 0
-        assert HERE in capsys.readouterr().out
+        assert here() in capsys.readouterr().out
         holder.close()
 
         def is_gone() -> bool:
@@ -111,7 +114,7 @@ def test_the_page_names_those_of_this_queue_alone(server: EmbeddedServer) -> Non
             return list(view.listeners)
 
         (one,) = eventually(lambda: [each for each in listeners() if each.client] or None)
-        assert (one.client, one.process, one.is_certain) == (admin.client, HERE, True)
+        assert (one.client, one.process, one.is_certain) == (admin.client, here(), True)
 
 
 def nonce() -> bytes:
