@@ -43,6 +43,48 @@ class Mutation:
 
 MUTATIONS = [
     Mutation(
+        "limits by key: a value that is called up loses its place",
+        f"{_INCLUDE}/lines.lua",
+        "  if not keeps then",
+        "  if true then",
+        "tests/integration/workers/test_order_of_keys.py::test_a_value_called_up_keeps_its_place_until_it_begins",
+    ),
+    Mutation(
+        "limits by key: values that are called up turn round",
+        f"{_INCLUDE}/lines.lua",
+        "state == 'ready' and keeps and not in_turn.none_ready() then",
+        "false then",
+        "tests/integration/workers/test_order_of_keys.py::test_values_that_are_called_up_one_after_the_other",
+    ),
+    Mutation(
+        "limits by key: a value that finds no slot loses its place",
+        f"{_INCLUDE}/by_key.lua",
+        "  if had then",
+        "  if false then",
+        "tests/integration/workers/test_order_of_keys.py::test_a_value_that_finds_its_slot_taken_keeps_its_place",
+    ),
+    Mutation(
+        "rates by key: a new value takes the token of one that waits",
+        "redisson_dq/scripts/admit.lua",
+        "if before or bucket.tokens < 1 or",
+        "if bucket.tokens < 1 or",
+        "tests/integration/workers/test_order_of_keys.py::test_a_new_value_takes_no_token_of_one_that_waits",
+    ),
+    Mutation(
+        "limits by key: a value called up is behind a new one",
+        "redisson_dq/scripts/admit.lua",
+        "local before = line and not takes_turns and",
+        "local before = had and line and not takes_turns and",
+        "tests/integration/workers/test_order_of_keys.py::test_a_value_called_up_comes_to_another_client_after_a_new_one",
+    ),
+    Mutation(
+        "limits by key: what is handed back loses its place",
+        "redisson_dq/scripts/give_back.lua",
+        "d.turn = d.turn or lined and not counted and not crashed and '' or nil",
+        "d.turn = d.turn",
+        "tests/integration/workers/test_order_of_keys.py::test_what_a_worker_hands_back_when_it_stops_is_first",
+    ),
+    Mutation(
         "metrics: the counts of a dead process stay",
         "redisson_dq/prometheus/merging.py",
         "self._ended.add(self._pages.pop(process, []), lasting_alone=True)",

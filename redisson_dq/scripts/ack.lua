@@ -1,6 +1,6 @@
 -- Ends leases for good: their values are done.
 -- Answers to: nothing in RBlockingQueue; RReliableQueue.acknowledge(args) is alike
--- KEYS: ready, timeout, envelopes, leases, deliveries, histories, history_ends, capacity, capacity_channel, lines, turns, handled, records, forget, settings, events
+-- KEYS: ready, arrivals, timeout, envelopes, leases, deliveries, histories, history_ends, capacity, capacity_channel, lines, turns, handled, records, forget, settings, events
 -- ARGV: "bounded" or "", the ids; last the process that calls
 -- RETURN: the server's time in epoch us; "acked" or "lost" of each
 -- COST: O(n log m), n leases, m waiting

@@ -72,7 +72,7 @@ end
 
 -- Makes a value wait for the turn of its key, or again for the turn that it had.
 function in_turn.park(value, d, turn, limit, had)
-  local mine = by_keys.turn_of(limit, had, now_ms)
+  local mine = by_keys.place_of(limit.turns, had, false, now_ms)
   local due = deadline + APART_MS * apart(mine, line_of('w' .. limit.turns, 1)[1])
   local entry = park(value, d, turn, due, limit.turns_label .. '\0' .. mine)
   redis.call('HSET', keys.turns, mine, entry)
@@ -124,23 +124,30 @@ local function admit(value, digest, asked, from_ready)
   if limit ~= asked.limit then
     by_keys.named[#by_keys.named + 1] = limit
   end
+  local takes_turns, line = limit and limit.turns ~= '', limit and by_keys.line_of(limit)
   -- The turn that it had among those of its key, and whether that has come.
-  local had, is_next
+  local had, is_next, has_slot
   if d.id and limit then
-    local has_slot = redis.call('ZREM', keys.lines, 'c' .. limit.id .. d.id) == 1
+    has_slot = redis.call('ZREM', keys.lines, 'c' .. limit.id .. d.id) == 1
     if limit.label then
       d.since, had = by_keys.forget_parked(d.id)
       by_keys.forget_slot(limit, d.id)
     end
-    if limit.turns ~= '' then
+    if takes_turns then
       is_next = redis.call('ZREM', keys.lines, 'c' .. limit.turns .. d.id, 'g' .. limit.rate .. d.id) > 0 or has_slot
-      if has_slot and had then
-        drop_turn(had)
-      end
+        or in_turn.was_called(digest, limit, true)
     end
+    if had and (is_next or not takes_turns) then
+      drop_turn(had)
+    end
+    had = had and line and string.sub(had, 1, 17) == 'w' .. line and had or nil
   end
   -- A value that was parked or received before does not go to the end of the waiting ones.
   local came, returns = d.order, d.turn ~= nil or d.attempt > 0
+  local handed_back = line and not had and d.attempt == 0 and d.received > 0
+  is_next = is_next or takes_turns and handed_back
+  -- Behind which number it begins. A retry begins when it comes.
+  local number = had and number_of(had) or handed_back and in_turn.FIRST or d.attempt > 0 and 0 or math.huge
   if was_cancelled(d) then
     leave_line(d, now_ms)
     settle(d, '', now_ms)
@@ -173,18 +180,24 @@ local function admit(value, digest, asked, from_ready)
     local before
     turn, before = turn_in(asked.key, d, came)
     if before > 0 then
+      -- When its key lets it, it is the last that waits for a slot or a token.
+      drop_turns({had})
       park(value, d, turn, deadline + APART_MS * before)
       return
     end
   end
-  local takes_turns = limit and limit.turns ~= ''
   if takes_turns and not is_next and (grants >= count or #line_of('w' .. string.sub(limit.turns, 1, 4), 1) > 0) then
     in_turn.park(value, d, turn, limit, had)
     return
   end
+  local before = line and not takes_turns and by_keys.first_before(line, number, has_slot and 0 or came, now_ms)
   if limit and limit.slots > 0 then
+    if not takes_turns and (has_slot or had or before) then
+      by_keys.came[limit.id] = limit
+    end
+    local in_order = limit.in_order == 'id'
     local first = first_of('w' .. limit.id, now_ms)
-    if first and not returns or slots.taken(limit, now_ms) >= limit.slots then
+    if in_order and before or first and not in_order and not returns or slots.taken(limit, now_ms) >= limit.slots then
       if takes_turns then
         local entry = in_turn.park(value, d, turn, limit, had)
         if first or limit.home == '' then
@@ -195,9 +208,14 @@ local function admit(value, digest, asked, from_ready)
         redis.call('ZADD', slots_key(limit.home), 0, homes.queue_in(limit.id, limit.home))
         return
       end
-      local mine = new_turn('w' .. limit.id, now_ms)
+      local mine = by_keys.place_of(limit.id, in_order and had, in_order and handed_back, now_ms)
+      local place = in_order and mine or line and by_keys.place_of(line, had, handed_back, now_ms)
       local due = deadline + APART_MS * apart(mine, first or mine)
-      redis.call('HSET', keys.turns, mine, park(value, d, turn, due, limit.label))
+      local entry = park(value, d, turn, due, place and limit.label .. '\0' .. place or limit.label)
+      redis.call('HSET', keys.turns, mine, entry)
+      if place and place ~= mine then
+        redis.call('HSET', keys.turns, place, entry)
+      end
       if limit.home ~= '' then
         redis.call('ZADD', slots_key(limit.home), 0, homes.queue_in(limit.id, limit.home))
       end
@@ -206,20 +224,29 @@ local function admit(value, digest, asked, from_ready)
   end
   if limit and limit.tokens > 0 then
     local bucket = buckets.of(limit, now_us)
-    if bucket.tokens < 1 or not returns and bucket.booked > now_us then
-      if takes_turns and by_keys.is_booked(limit) then
+    if before or bucket.tokens < 1 or not returns and bucket.booked > now_us then
+      if takes_turns and by_keys.is_booked(limit, now_ms) then
         in_turn.park(value, d, turn, limit, had)
         return
       end
-      -- The time of the next token, or one interval after the time that was given last.
+      local mine = line and by_keys.place_of(line, had, handed_back, now_ms)
+      -- The time of the next token, or of the one after those for values before it, or one interval after the time that was
+      -- given last.
       local booked = bucket.booked + math.ceil(limit.per_us / limit.tokens)
-      if bucket.booked <= now_us then
+      if before then
+        local after = apart(mine, before)
+        local token = bucket.from + math.ceil((after + 1 - bucket.level) * limit.per_us / limit.tokens)
+        booked = math.max(had and 0 or booked, now_us + 1000 * APART_MS * after, token)
+      elseif bucket.booked <= now_us or had or handed_back then
         booked = bucket.from + math.ceil((bucket.tokens + 1 - bucket.level) * limit.per_us / limit.tokens)
       end
-      buckets.write(limit, bucket.noted_from, bucket.noted_level, booked, now_us)
+      buckets.write(limit, bucket.noted_from, bucket.noted_level, math.max(booked, bucket.booked), now_us)
       buckets.note_queue(limit)
-      local label = had and limit.rate_label .. '\0' .. had or limit.rate_label
+      local label = mine and limit.rate_label .. '\0' .. mine or limit.rate_label
       local entry = park(value, d, turn, math.ceil(booked / 1000), label)
+      if mine then
+        redis.call('HSET', keys.turns, mine, entry)
+      end
       if takes_turns then
         redis.call('ZADD', keys.lines, 0, 'g' .. limit.rate .. entry)
       end
@@ -251,13 +278,16 @@ local function admit(value, digest, asked, from_ready)
   end
 end
 
--- Whether a value with these bytes was called up for its turn.
-function in_turn.was_called(digest, limit)
+-- Whether a value with these bytes was called up for its turn. The argument comes: it has come.
+function in_turn.was_called(digest, limit, comes)
   for _, member in ipairs(known_of(digest)) do
     local id = string.sub(member, 41)
     local of_value = by_keys.limit_of(limit, parsed(redis.call('HGET', keys.deliveries, id)) or unknown(digest))
     for _, name in ipairs({of_value.turns, of_value.id}) do
       if redis.call('ZSCORE', keys.lines, 'c' .. name .. id) then
+        if comes then
+          redis.call('ZREM', keys.lines, 'c' .. name .. id)
+        end
         return true
       end
     end
@@ -357,6 +387,10 @@ end
 -- Another value at the head is looked at next, and the slots with it.
 if not unseen then
   by_keys.fill_all(limits, now_us, now_ms, all or met_new)
+end
+-- More values of the keys whose next ones have come.
+for _, limit in pairs(by_keys.came) do
+  slots.call_up(limit, slots.free(limit, now_us, now_ms), now_ms, false)
 end
 by_keys.take_turns(limits, count - grants, now_us, now_ms, all or met_new)
 by_keys.tidy_all(limits, 2 * popped + 3, now_us, now_ms)

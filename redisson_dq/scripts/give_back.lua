@@ -1,6 +1,6 @@
 -- Ends leases whose values were not done: they are ready again at once, or wait for another time.
 -- Answers to: nothing in RBlockingQueue; RReliableQueue.negativeAcknowledge(args) is alike
--- KEYS: ready, timeout, envelopes, channel, leases, deliveries, histories, history_ends, alarm, dead, dead_info, dead_index, capacity, capacity_channel, lines, turns, handled, records, forget, returned, settings, events
+-- KEYS: ready, arrivals, timeout, envelopes, channel, leases, deliveries, histories, history_ends, alarm, dead, dead_info, dead_index, capacity, capacity_channel, lines, turns, handled, records, forget, returned, settings, events
 -- ARGV: envelope ("lean" or "legacy"), delay in us (0: at once), "counted", "crashed" or "", reason, after how many deliveries a value is a dead letter (0: never), "bounded" or "", a nonce with which it is done once however often it is sent or "", the ids; last the process that calls
 -- RETURN: the server's time in epoch us; "returned", "delayed", "dead", "cancelled" or "lost" of each, and "done" where it was done before
 -- COST: O(n log m), n leases, m waiting
@@ -39,7 +39,8 @@ for i, id, value, d in each_ended(ids, lined, now_ms) do
   if reason ~= '' then
     d.reason = reason
   end
-  -- A value that was handed back untouched is as if it had never been received.
+  -- A value that was handed back untouched is as if it had never been received. It keeps its place before others (admit.lua).
+  d.turn = d.turn or lined and not counted and not crashed and '' or nil
   local remembered = counted or crashed or d.attempt > 0 or d.offered > 0 or d.due > 0 or d.context ~= '' or d.reason ~= ''
     or d.turn
   local due = again_at(d, id, now_ms) or delay_us > 0 and due_of(delay_us, now_us) or 0

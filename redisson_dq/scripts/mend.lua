@@ -1,5 +1,5 @@
 -- Cancels waiting items, or gives them another due time: those that are still there as a walk has met them.
--- KEYS: ready, timeout, envelopes, channel, records, forget, alarm, leases, deliveries, histories, history_ends, capacity, capacity_channel, lines, turns, handled, returned, settings, events
+-- KEYS: ready, arrivals, timeout, envelopes, channel, records, forget, alarm, leases, deliveries, histories, history_ends, capacity, capacity_channel, lines, turns, handled, returned, settings, events
 -- ARGV: nonce, "cancel", "to" or "by", the due time in epoch ms or how many ms later, for how many ms outcomes are remembered, how far entries are before their places, then of each its entry, its score, its place in the list of envelopes, -1 where it stands in the zset alone, -2 where that is unknown; last the process that calls
 -- RETURN: the server's time in epoch us; "done", "gone", "newer" (it has a record in a newer form) or "later" (no time was left for it) of each; how far entries are before their places now
 -- COST: O(n log m + p), n done, m waiting, p the way along the list to those that are cancelled and not lean; n is what fits into some 12 ms

@@ -1,5 +1,5 @@
 -- Ends leases of any holder for good: their values are done.
--- KEYS: ready, timeout, envelopes, leases, deliveries, histories, history_ends, capacity, capacity_channel, lines, turns, handled, records, forget, returned, settings, events
+-- KEYS: ready, arrivals, timeout, envelopes, leases, deliveries, histories, history_ends, capacity, capacity_channel, lines, turns, handled, records, forget, returned, settings, events
 -- ARGV: nonce, the ids; last the process that calls
 -- RETURN: the server's time in epoch us; "done", "gone" (its lease has ended) or "newer" (it has a record in a newer form) of each
 -- COST: O(n log m), n leases, m waiting

@@ -1,6 +1,6 @@
 -- Ends leases whose values will never be done: they go to the dead-letter list.
 -- Answers to: nothing in RBlockingQueue; RReliableQueue.negativeAcknowledge(args) with a rejection is alike
--- KEYS: ready, timeout, envelopes, leases, deliveries, histories, history_ends, dead, dead_info, dead_index, capacity, capacity_channel, lines, turns, handled, records, forget, settings, events
+-- KEYS: ready, arrivals, timeout, envelopes, leases, deliveries, histories, history_ends, dead, dead_info, dead_index, capacity, capacity_channel, lines, turns, handled, records, forget, settings, events
 -- ARGV: reason, "bounded" or "", the ids; last the process that calls
 -- RETURN: the server's time in epoch us; "dead", "cancelled" or "lost" of each
 -- COST: O(n log m), n leases, m waiting

@@ -210,7 +210,9 @@ class Admission:
             if self.turns is not None:
                 turns = _in_words("turns", f"{contexts[2]}=" if contexts[2] else turns_text), contexts[2]
                 handler = digest(f"turns {self.name} by {self.turns if isinstance(self.turns, str) else ''}".encode())
-            texts = "\0".join((*labels, *contexts[:2], *turns, ""))
+            # A value waits in one line for slots and tokens of its key.
+            in_order = "" if self.turns is not None else "id" if self.limit and self.limit.by is not None else "rate"
+            texts = "\0".join((*labels, *contexts[:2], *turns, in_order, ""))
             by = texts.encode("utf-8", "replace") + handler[:4] + turns_key
         words = LimitWords(id=id + key, home=place, slots=slots, by=by)
         if self.rate is None:

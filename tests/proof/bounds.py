@@ -23,11 +23,10 @@ def broken_bounds(found: Happened) -> Iterator[tuple[str, str, str, str]]:
             kept = [each for each in admissions if not _is_cancelled(found.queues[queue][each.item])]
             for kind, item, text in (*_held_beyond(kept, found.let_go), *_begun_beyond(admissions)):
                 yield kind, queue, item, f"{text}: key {key}"
-            # A rate keeps no order, and of several slots the values that are called up may change places. Nor is the
-            # order known where the first lease of an item may have been one that nobody knows of.
-            if queue not in found.unsure and all(each.limit == 1 and not each.rate for each in admissions):
+            # The order is not known where the first lease of an item may have been one that nobody knows of.
+            if queue not in found.unsure:
                 of_key = {each.item: found.queues[queue][each.item] for each in admissions}
-                for item, text in out_of_order(of_key):
+                for item, text in out_of_order(of_key, by_server=True):
                     yield "order", queue, item, f"{text}: key {key}"
     for queue, capacities in found.capacities.items():
         for item, text in _offered_beyond(found.queues[queue], capacities):

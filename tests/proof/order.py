@@ -12,11 +12,11 @@ __all__ = ["late", "out_of_order"]
 _GIVES = ("take", "receive")
 
 
-def out_of_order(items: Mapping[str, Sequence[Operation]]) -> Iterator[tuple[str, str]]:
+def out_of_order(items: Mapping[str, Sequence[Operation]], *, by_server: bool = False) -> Iterator[tuple[str, str]]:
     """Items that left after one that was due later, although they had been offered when that one was moved.
 
     Of a queue with one consumer, from which nothing is given back. Items of one due time leave in the order of their
-    offers.
+    offers. ``by_server``: of any consumers, as far as the server's clock tells the order of their leases.
     """
     rows = []
     for item, operations in items.items():
@@ -26,16 +26,16 @@ def out_of_order(items: Mapping[str, Sequence[Operation]]) -> Iterator[tuple[str
             rows.append((offer.steps[0].until, offer.began, offer, left, item))
     rows.sort(key=lambda row: row[:2])
     dues = [(due, began) for due, began, *_ in rows]
+    went = [(left.low, left.high) if by_server else (left.began, left.ended) for *_, left, _ in rows]
     # The earliest end of a take among this item and all that are due later.
     earliest: list[tuple[int, str]] = [(NEVER, "")] * (len(rows) + 1)
     for i in range(len(rows) - 1, -1, -1):
-        _, _, _, left, item = rows[i]
-        earliest[i] = min(earliest[i + 1], (left.ended, item))
-    for due, _, offer, left, item in rows:
+        earliest[i] = min(earliest[i + 1], (went[i][1], rows[i][-1]))
+    for (due, _, offer, _, item), (began, _) in zip(rows, went, strict=True):
         # What is due then, or later than this item was in, was moved with it or after it.
         since = (due, offer.ended + 1) if offer.high <= due else (offer.high, 0)
         ended, other = earliest[bisect_left(dues, since)]
-        if ended < left.began:
+        if ended < began:
             yield item, f"{other} is due later, and left before it"
 
 

@@ -186,13 +186,14 @@ def _keys(stage: Stage, rng: random.Random) -> None:
     # While values wait, one more token than the bucket holds is on its way.
     rounds: list[tuple[dict[str, Any], dict[str, Any]]] = [
         ({"limit": Limit(1, by="customer")}, {"limit": 1}),
+        ({"limit": Limit(2, by="customer")}, {"limit": 2}),
         ({"limit": Limit(2, by="customer"), "rate": rate}, {"limit": 2, "rate": [_TOKENS, 1000, _BURST + 1]}),
     ]
-    for options, bounds in rounds:
+    for number, (options, bounds) in enumerate(rounds):
         workers = [_KeyedWorker(stage, rng.random(), bounds, **options) for _ in range(2)]
         for _ in range(24):
             item = f"item:trial:{next(stage.numbers)}"
-            value = json.dumps({"customer": f"{rng.choice('abc')}-{len(bounds)}", "item": item})
+            value = json.dumps({"customer": f"{rng.choice('abc')}-{number}", "item": item})
             call = stage.history.invoke("producer", "offer", "orders", [[item, 50.0]])
             call.ok([["offered", epoch_ms(delayed.offer(value, delay=0.05).due)]])
         came = all(stage.taken.acquire(timeout=_WITHIN + 1) for _ in range(24))

@@ -4,14 +4,14 @@
 --   lines    'p' .. since .. id   a parked value, since epoch ms
 --            'g' .. rate .. id    the value that has a time for the next token, where others wait for their turns
 --   turns    'p' .. id            since when it is parked, and by what; then, after a NUL, its turn among those of its
---                                 key, where keys take turns
+--                                 key, which it keeps until it begins
 --
 -- The caller names a limit for each key that it has seen, by 16 bytes. It names the limit of all keys by the first 4. A
 -- limit by the context of an offer is named so too, as the caller has not seen that.
 
 -- Lua allows a script 200 local names. MOST: how many waiting keys one call looks at. named: the limits that the
--- contexts of values name.
-local by_keys = {MOST = 20, named = {}}
+-- contexts of values name. came: of the limits whose next values have come, by id.
+local by_keys = {MOST = 20, named = {}, came = {}}
 
 function by_keys.with_key(limit, key, rate_key)
   local made = {}
@@ -109,12 +109,8 @@ function by_keys.fill_all(limits, now_us, now_ms, none_comes)
   end
 end
 
-function by_keys.since_text(since_ms)
-  return struct.pack('>I4I4', math.floor(since_ms / 4294967296), since_ms % 4294967296)
-end
-
 function by_keys.note_parked(id, since_ms, label)
-  redis.call('ZADD', keys.lines, 0, 'p' .. by_keys.since_text(since_ms) .. id)
+  redis.call('ZADD', keys.lines, 0, 'p' .. in_turn.packed(since_ms) .. id)
   redis.call('HSET', keys.turns, 'p' .. id, string.format('%.0f ', since_ms) .. label)
 end
 
@@ -123,25 +119,60 @@ function by_keys.forget_parked(id)
   local text = redis.call('HGET', keys.turns, 'p' .. id)
   local since, turn = string.match(text or '', '^(%d+) %Z*%z?(.*)$')
   if since and #since < 16 then
-    redis.call('ZREM', keys.lines, 'p' .. by_keys.since_text(tonumber(since)) .. id)
+    redis.call('ZREM', keys.lines, 'p' .. in_turn.packed(tonumber(since)) .. id)
     redis.call('HDEL', keys.turns, 'p' .. id)
   end
-  return tonumber(since), turn and #turn == 25 and turn or nil
+  -- A place that was dropped may be that of another value now.
+  local known = turn and #turn == 25 and (redis.call('HGET', keys.turns, turn) or id)
+  return tonumber(since), known == id and turn or nil
 end
 
--- The turn of a value that waits for one. One that had a turn keeps it, and so the order of its key.
-function by_keys.turn_of(limit, turn, now_ms)
-  if not turn then
-    return new_turn('w' .. limit.turns, now_ms)
+-- The last place among the values that were handed back untouched. Those go before all others of their line.
+function by_keys.before_others(prefix)
+  local last = redis.call(
+    'ZREVRANGEBYLEX', keys.lines, '[' .. prefix .. in_turn.packed(in_turn.FIRST - 1), '[' .. prefix, 'LIMIT', 0, 1)[1]
+  return in_turn.numbered(prefix, last and #last == #prefix + 8 and number_of(last) + 1 or in_turn.BACK)
+end
+
+-- The place in a line of a value that waits: the one that it had, or before all others if it was handed back, or the last.
+function by_keys.place_of(line, had, handed_back, now_ms)
+  if had then
+    redis.call('ZADD', keys.lines, 0, had)
+    return had
   end
-  redis.call('ZADD', keys.lines, 0, turn)
-  return turn
+  return handed_back and by_keys.before_others('w' .. line) or new_turn('w' .. line, now_ms)
 end
 
--- Whether a value of this queue has a time for the next token.
-function by_keys.is_booked(limit)
+-- The first value of a line that goes before a number, or nil. The argument came is the time at which the value with that
+-- number was ready, if no call has put it at the head: a value that was ready before it was taken by another client.
+function by_keys.first_before(line, number, came, now_ms)
+  for _ = 1, 100 do
+    local first, _, state, other = first_of('w' .. line, now_ms)
+    if not first or number_of(first) >= number then
+      return nil
+    elseif state ~= 'ready' or other.order >= came then
+      return first
+    end
+    drop_turn(first)
+  end
+  return nil
+end
+
+-- The line that keeps the order of a value's key, or nil.
+function by_keys.line_of(limit)
+  if limit.turns ~= '' then
+    return limit.turns
+  end
+  return limit[limit.in_order]
+end
+
+-- Whether a value of this queue has a time for the next token, and has not come. One that is ready for 10 minutes was taken
+-- by another client.
+function by_keys.is_booked(limit, now_ms)
   for _, member in ipairs(line_of('g' .. limit.rate, 1)) do
-    if redis.call('HEXISTS', keys.deliveries, string.sub(member, 18)) == 1 then
+    local id = string.sub(member, 18)
+    local d = parsed(redis.call('HGET', keys.deliveries, id))
+    if d and (find(id, d.order) or d.order > now_ms - 600000 and not in_turn.none_ready()) then
       return true
     end
     redis.call('ZREM', keys.lines, member)
@@ -157,9 +188,8 @@ function by_keys.room_of(limit, called, now_us, now_ms)
   end
   if limit.tokens > 0 and #limit.rate == 16 then
     local bucket = buckets.of(limit, now_us)
-    -- Without a token one value is called up, for the time of the next one.
-    local tokens = bucket.tokens >= 1 and bucket.tokens or by_keys.is_booked(limit) and 0 or 1
-    room = math.min(room, math.floor(tokens) - called)
+    -- Without a token one value is called up, for the time of the next one. No other goes before it.
+    room = math.min(room, by_keys.is_booked(limit, now_ms) and 0 or math.max(1, math.floor(bucket.tokens)) - called)
   end
   return room
 end
@@ -169,18 +199,12 @@ function by_keys.take_turns(limits, most, now_us, now_ms, none_comes)
   for _, limit in ipairs(limits) do
     if #limit.turns == 4 and #line_of('w' .. limit.turns, 1) > 0 then
       local prefix, values = 'c' .. limit.turns, {}
-      local called = none_comes and line_of(prefix, 1000) or {}
-      if #called > 0 then
-        redis.call('ZREM', keys.lines, unpack(called))
-      end
-      local function called_up(key)
-        return redis.call('ZLEXCOUNT', keys.lines, '[' .. prefix .. key, '[' .. prefix .. key .. HIGHEST)
-      end
-      local before = called_up('')
+      local before = slots.on_their_way(prefix, none_comes)
       local free = math.min(most - before, by_keys.room_of(limit, before, now_us, now_ms), 100)
       while #values < free do
         local value = in_turn.next(limit.turns, now_ms, function(key)
-          return by_keys.room_of(by_keys.with_key(limit, key, key), called_up(key), now_us, now_ms) >= 1
+          return by_keys.room_of(
+            by_keys.with_key(limit, key, key), slots.on_their_way(prefix .. key), now_us, now_ms) >= 1
         end)
         if not value then
           break
@@ -251,8 +275,9 @@ function by_keys.drop_void(most, now_ms)
     elseif (kind == 'c' or kind == 'g') and redis.call('HEXISTS', keys.deliveries, id) == 0 then
       redis.call('ZREM', keys.lines, member)
     elseif kind == 'p' and redis.call('HEXISTS', keys.deliveries, string.sub(member, 10)) == 0 then
+      local _, turn = by_keys.forget_parked(string.sub(member, 10))
+      drop_turns({turn})
       redis.call('ZREM', keys.lines, member)
-      redis.call('HDEL', keys.turns, 'p' .. string.sub(member, 10))
     elseif kind == 'k' then
       call_next_of_key(string.sub(member, 1, 17), now_ms, true)
     elseif kind == 'w' and not state_of(member, now_ms) then

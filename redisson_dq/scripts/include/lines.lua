@@ -2,7 +2,7 @@
 -- INCLUDE: clock, envelope, find, delivery_record, forms, unlearn, leave, keep_alive, turn, shared_limit, check_types
 --
 --   lines    'k' .. key .. number     a turn: the place of a value among those of its key, as they came
---            'w' .. limit .. number   a turn of a value that waits for a slot of a limit
+--            'w' .. limit .. number   a turn of a value that waits for a slot of a limit, or a token of a rate by key
 --            's' .. limit .. id       a slot, which ends with the lease of this id
 --            'c' .. limit .. id       a value that was called up for a free slot, and has not come to it yet
 --            Where keys take turns, a limit is 4 bytes of the handler and 12 bytes of the key
@@ -16,11 +16,11 @@
 -- Keys, limits and unique keys are digests of 16 bytes. Numbers have 8. These keys hold no value. A value in line is a
 -- lease, a waiting entry, or ready. A turn whose value is none of them is void.
 local LINING = {
-  'HDEL', 'HGET', 'HSET', 'LREM', 'LPUSH', 'PEXPIRE', 'PTTL', 'ZADD', 'ZCOUNT', 'ZRANGE', 'ZRANGEBYLEX', 'ZRANGEBYSCORE',
-  'ZREM', 'ZREVRANGEBYLEX', 'ZSCORE',
+  'EXISTS', 'HDEL', 'HGET', 'HSET', 'LREM', 'LPUSH', 'PEXPIRE', 'PTTL', 'ZADD', 'ZCOUNT', 'ZRANGE', 'ZRANGEBYLEX',
+  'ZRANGEBYSCORE', 'ZREM', 'ZREVRANGEBYLEX', 'ZSCORE',
 }
--- Lua allows a script 200 local names.
-local in_turn = {MARK = '\0turns', NO_LIMIT = string.rep('\0', 16)}
+-- Lua allows a script 200 local names. FIRST: the number of a first turn. BACK: of the first one that was handed back.
+local in_turn = {MARK = '\0turns', NO_LIMIT = string.rep('\0', 16), FIRST = 2 ^ 32, BACK = 2 ^ 31, called = {}}
 -- The turns whose leases this call has granted, and not written yet.
 local begun = {}
 
@@ -83,6 +83,15 @@ local function state_of(turn, now_ms)
   return 'ready', d, id
 end
 
+function in_turn.packed(number)
+  return struct.pack('>I4I4', math.floor(number / 4294967296), number % 4294967296)
+end
+
+function in_turn.numbered(prefix, number)
+  redis.call('ZADD', keys.lines, 0, prefix .. in_turn.packed(number))
+  return prefix .. in_turn.packed(number)
+end
+
 -- The last place of a line. A void turn with a number that no line comes to is none of ours.
 local function new_turn(prefix, now_ms)
   local last
@@ -101,10 +110,7 @@ local function new_turn(prefix, now_ms)
       break
     end
   end
-  local number = last and number_of(last) + 1 or 1
-  local turn = prefix .. struct.pack('>I4I4', math.floor(number / 4294967296), number % 4294967296)
-  redis.call('ZADD', keys.lines, 0, turn)
-  return turn
+  return in_turn.numbered(prefix, last and number_of(last) + 1 or in_turn.FIRST)
 end
 
 -- Takes out a value that waits, and gives it to the caller, who puts it at the head of the ready list.
@@ -164,43 +170,63 @@ local function call_next_of_key(prefix, now_ms, left)
   end
 end
 
--- Takes out the value that waits for a slot of a limit by the last of these turns, and drops them all.
-local function call_for_limit(limit, turns, d, id, member, now_ms)
+-- Whether no value is on its way.
+function in_turn.none_ready()
+  return redis.call('EXISTS', keys.ready, keys.arrivals) == 0
+end
+
+-- Takes out the value that waits for a slot of a limit by this turn, as call does. A value that keeps its place keeps the
+-- turn until it begins.
+local function call_for_limit(limit, turn, keeps, d, id, member, now_ms)
   check_other_queue()
-  drop_turns(turns)
-  redis.call('ZADD', keys.lines, 0, 'c' .. limit .. id)
+  if not keeps then
+    drop_turn(turn)
+  end
+  local called = 'c' .. limit .. id
+  in_turn.called[keys.lines .. turn], in_turn.called[keys.lines .. called] = true, true
+  redis.call('ZADD', keys.lines, 0, called)
   return call(d, id, member, now_ms)
 end
 
--- Takes out the next value that waits for a slot of a limit, as call does, or gives nil. A turn is dropped when its value
--- is ready again by its due time: it takes a slot, or gets another turn.
+-- Takes out the next value that waits for a slot of a limit, as call does, or gives nil. Also returns whether the next one
+-- comes by itself: it has a time for a token, or keeps its place and is ready. A turn is dropped when its value was ready and
+-- has gone. One that keeps no place loses its turn when it is ready: it takes a slot, or gets another turn.
 local function next_of_limit(limit, now_ms)
-  local prefix, looks = 'w' .. limit, 100 * PAGES
+  local from, last, looks = '[w' .. limit, '[w' .. limit .. HIGHEST, 100 * PAGES
   while looks > 0 do
-    local turns, gone = line_of(prefix, 100), {}
-    for i, turn in ipairs(turns) do
-      gone[i] = turn
-      local state, d, id, member = state_of(turn, now_ms)
-      if state == 'waits' then
-        return call_for_limit(limit, gone, d, id, member, now_ms)
-      end
-      -- To find out that a value is ready takes more looks than to find out that it is gone.
-      looks = looks - (state and 20 or 1)
-      if looks <= 0 then
-        break
+    local turns, gone = redis.call('ZRANGEBYLEX', keys.lines, from, last, 'LIMIT', 0, 100), {}
+    for _, turn in ipairs(turns) do
+      if not in_turn.called[keys.lines .. turn] then
+        local state, d, id, member = state_of(turn, now_ms)
+        local note = d and redis.call('HGET', keys.turns, 'p' .. id) or ''
+        local keeps, waits = string.sub(note, -25) == turn, state == 'waits'
+        if waits and string.match(note, '^%d+ rate ') or state == 'ready' and keeps and not in_turn.none_ready() then
+          drop_turns(gone)
+          return nil, true
+        elseif waits then
+          drop_turns(gone)
+          return call_for_limit(limit, turn, keeps, d, id, member, now_ms)
+        end
+        gone[#gone + 1] = turn
+        -- To find out that a value is ready takes more looks than to find out that it is gone.
+        looks = looks - (state and 20 or 1)
+        if looks <= 0 then
+          break
+        end
       end
     end
     drop_turns(gone)
     if #turns < 100 then
       return nil
     end
+    from = '(w' .. string.sub(turns[100], 2)
   end
   -- Many have left. The last one of the line has come since then, and its call drops more of them.
-  local last = redis.call('ZREVRANGEBYLEX', keys.lines, '[' .. prefix .. HIGHEST, '[' .. prefix, 'LIMIT', 0, 1)[1]
-  if last then
-    local state, d, id, member = state_of(last, now_ms)
+  local turn = redis.call('ZREVRANGEBYLEX', keys.lines, last, '[w' .. limit, 'LIMIT', 0, 1)[1]
+  if turn and not in_turn.called[keys.lines .. turn] then
+    local state, d, id, member = state_of(turn, now_ms)
     if state == 'waits' then
-      return call_for_limit(limit, {last}, d, id, member, now_ms)
+      return call_for_limit(limit, turn, true, d, id, member, now_ms)
     end
   end
   return nil
@@ -215,13 +241,14 @@ local function leave_line(d, now_ms)
   end
 end
 
--- Calls up the next value of this queue that waits for a slot of a limit. Returns whether there was one.
+-- Calls up the next value of this queue that waits for a slot of a limit, unless it is on its way. Returns whether there is
+-- one.
 local function call_next_of_limit(limit, now_ms)
-  local value = next_of_limit(limit, now_ms)
+  local value, comes = next_of_limit(limit, now_ms)
   if value then
     redis.call('LPUSH', keys.ready, value)
   end
-  return value ~= nil
+  return value ~= nil or comes
 end
 
 -- Takes out the next value of the key whose turn it is, or gives nil. The keys that wait take turns in the order of their

@@ -8,20 +8,20 @@ local slots = {called_up = 0, next_ms = -1}
 -- The limits among the arguments, from one on, and the place after them. Of each: the digest and the home of its slots
 -- (or ""), how many slots (0: any number), the digest and the home of its rate (or ""), how many tokens in how many us
 -- (0: any number), how many the bucket holds; of a limit by key, or with turns, the words that operators read, names in
--- the context, and the keys that take turns (or "").
+-- the context, whose line keeps the order of a key ("id", "rate" or ""), and the keys that take turns (or "").
 function slots.limits_from(at, count)
   local limits = {}
   for number = 1, count do
     limits[number] = {
       id = ARGV[at], home = ARGV[at + 1], slots = tonumber(ARGV[at + 2]), rate = ARGV[at + 3], rate_home = ARGV[at + 4],
       tokens = tonumber(ARGV[at + 5]), per_us = tonumber(ARGV[at + 6]), size = tonumber(ARGV[at + 7]),
-      context = '', rate_context = '', turns_context = '', turns = '',
+      context = '', rate_context = '', turns_context = '', in_order = '', turns = '',
     }
     local by = ARGV[at + 8]
     if by ~= '' then
       local limit = limits[number]
       limit.label, limit.rate_label, limit.context, limit.rate_context, limit.turns_label, limit.turns_context,
-        limit.turns = string.match(by, '^(%Z*)%z(%Z*)%z(%Z*)%z(%Z*)%z(%Z*)%z(%Z*)%z(.*)$')
+        limit.in_order, limit.turns = string.match(by, '^(%Z*)%z(%Z*)%z(%Z*)%z(%Z*)%z(%Z*)%z(%Z*)%z(%Z*)%z(.*)$')
     end
     at = at + 9
   end
@@ -87,22 +87,44 @@ function slots.taken(limit, now_ms)
   return math.max(taken, shared), first
 end
 
--- Calls up values for the slots of a limit that are free, however they became free. A lease may have ended by itself, or
--- the limit may be higher than before. A value that was called up may wait for its key, or another program may have taken
--- it. The argument none_comes: no value that was called up before is on its way.
-function slots.call_up(limit, free, now_ms, none_comes)
-  local prefix = 'c' .. limit.id
-  if none_comes then
-    local called = line_of(prefix, 1000)
-    if #called > 0 then
-      redis.call('ZREM', keys.lines, unpack(called))
+-- Values were called up, and another program has taken them. Their places are those of nobody. Returns how many others of
+-- the prefix are on their way.
+function slots.never_came(prefix)
+  local left = 0
+  for _, member in ipairs(line_of(prefix, 1000)) do
+    if in_turn.called[keys.lines .. member] then
+      left = left + 1
+    else
+      local id = string.sub(member, 18)
+      local place = string.sub(redis.call('HGET', keys.turns, 'p' .. id) or '', -25)
+      redis.call('ZREM', keys.lines, member)
+      if redis.call('HGET', keys.turns, place) == id then
+        drop_turn(place)
+      end
     end
   end
-  free = free - redis.call('ZLEXCOUNT', keys.lines, '[' .. prefix, '[' .. prefix .. HIGHEST)
-  local values = {}
+  return left
+end
+
+-- How many values were called up for slots of a limit, and have not come to them yet. The argument none_comes: none that an
+-- earlier call has called up is on its way.
+function slots.on_their_way(prefix, none_comes)
+  if none_comes then
+    return slots.never_came(prefix)
+  end
+  return redis.call('ZLEXCOUNT', keys.lines, '[' .. prefix, '[' .. prefix .. HIGHEST)
+end
+
+-- Calls up values for the slots of a limit that are free, however they became free. A lease may have ended by itself, or
+-- the limit may be higher than before. A value that was called up may wait for its key, or another program may have taken
+-- it.
+function slots.call_up(limit, free, now_ms, none_comes)
+  free = free - slots.on_their_way('c' .. limit.id, none_comes)
+  local values, comes = {}, false
   while #values < math.min(100, free) do
     -- Those before a value that cannot be called up are put in.
-    local done, value = pcall(next_of_limit, limit.id, now_ms)
+    local done, value, is_ready = pcall(next_of_limit, limit.id, now_ms)
+    comes = done and is_ready
     if not done or not value then
       break
     end
@@ -110,7 +132,7 @@ function slots.call_up(limit, free, now_ms, none_comes)
   end
   in_parts(values, function(...) redis.call('LPUSH', keys.ready, ...) end)
   slots.called_up = slots.called_up + #values
-  return free < 1 or #values > 0
+  return free < 1 or #values > 0 or comes
 end
 
 -- Whether values of any queue wait for slots of this limit. Of a limit by key: of any of its keys.
@@ -118,7 +140,8 @@ function slots.are_awaited(id, home)
   return #line_of('w' .. id, 1) > 0 or #line_of('c' .. id, 1) > 0 or home ~= '' and awaits_slot(id, home)
 end
 
-function slots.fill(limit, now_us, now_ms, none_comes)
+-- How many slots of a limit are free, how many are taken, and when the first one ends.
+function slots.free(limit, now_us, now_ms)
   local taken, ends = slots.taken(limit, now_ms)
   local free = limit.slots - taken
   if free > 0 and limit.tokens > 0 then
@@ -126,6 +149,11 @@ function slots.fill(limit, now_us, now_ms, none_comes)
     -- Without a token one value is called up, for the time of the next one.
     free = math.min(free, bucket.tokens >= 1 and math.floor(bucket.tokens) or bucket.booked > now_us and 0 or 1)
   end
+  return free, taken, ends
+end
+
+function slots.fill(limit, now_us, now_ms, none_comes)
+  local free, taken, ends = slots.free(limit, now_us, now_ms)
   slots.call_up(limit, free, now_ms, none_comes)
   if free > 0 and limit.home ~= '' then
     offer_slot(limit.id, limit.home, 10, now_ms, function()

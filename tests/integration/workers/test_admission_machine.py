@@ -60,7 +60,10 @@ class Machine(RuleBasedStateMachine):
         self.retrying: set[str] = set()
         self.slots = self.most = 2
         self.rate: Rate | None = None
-        self.keyed = self.by_key = self.paused = False
+        self.keyed = self.by_key = self.in_turn = self.paused = False
+        #: By key: the number of the value that began last.
+        self.last: dict[str, int] = {}
+        self.begun: set[str] = set()
         self.home = ""
         #: The times that were given for tokens do not hold: values were taken away, or the clock stepped back.
         self.gaps = False
@@ -80,9 +83,10 @@ class Machine(RuleBasedStateMachine):
         deliveries=st.sampled_from([0, 2]),
         home=st.sampled_from(["", "{h}"]),
         by_key=st.booleans(),
+        in_turn=st.booleans(),
     )
-    def begin(self, keyed: bool, rate: Rate | None, deliveries: int, home: str, by_key: bool) -> None:
-        self.keyed, self.rate, self.home, self.by_key = keyed, rate, home, by_key
+    def begin(self, keyed: bool, rate: Rate | None, deliveries: int, home: str, by_key: bool, in_turn: bool) -> None:
+        self.keyed, self.rate, self.home, self.by_key, self.in_turn = keyed, rate, home, by_key, in_turn
         if by_key and rate is not None:
             self.rate = attrs.evolve(rate, by=first_letter)
         self.queue = attrs.evolve(self.queue, limit=deliveries)
@@ -92,7 +96,8 @@ class Machine(RuleBasedStateMachine):
     @property
     def by(self) -> Admission:
         limit = Limit(self.slots, by=first_letter if self.by_key else None)
-        return Admission(name="h", limit=limit, rate=self.rate, key=first_letter if self.keyed else None)
+        turns, key = first_letter if self.in_turn else None, first_letter if self.keyed else None
+        return Admission(name="h", limit=limit, rate=self.rate, turns=turns, key=key)
 
     @property
     def source(self) -> LeaseSource:
@@ -113,12 +118,21 @@ class Machine(RuleBasedStateMachine):
         admitted, deliveries = told(self.queue, self.by, count, VISIBLE, self.home, seen)
         self.note_slots(self.source, admitted.next_slot_ms)
         for each in deliveries:
+            self.begins(each.value)
             self.held[each.value] = each, self.now_us + VISIBLE * 1_000_000
             self.lapsed.discard(each.value)
             self.retrying.discard(each.value)
             self.passed_by.discard(each.value[0])
         if admitted.called_up:
             self.called_up()
+
+    def begins(self, value: str) -> None:
+        """Values of a key begin in the order in which they came; when one comes again does not matter."""
+        letter, number = value[0], int(value[1:])
+        if value not in self.begun and (self.by_key or self.in_turn or self.keyed):
+            assert number > self.last.get(letter, -1), f"{value} after {letter}{self.last[letter]}"
+            self.last[letter] = number
+        self.begun.add(value)
 
     def take(self) -> None:
         """What is ready now goes to the programs that wait for it."""
@@ -207,6 +221,8 @@ class Machine(RuleBasedStateMachine):
         self.gaps = True
         self.lapsed |= {value for value in self.held if not self.is_held(value)}
         self.now_us -= span * MS
+        # The worker counts the time to its look by a clock that never steps.
+        self.look_us -= span * MS
         self.admin.set(CLOCK_KEY, self.now_us)
 
     @rule(paused=st.booleans())
