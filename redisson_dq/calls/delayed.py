@@ -210,13 +210,17 @@ class DelayedRequests(WholeRequests[T]):
         return request.then(lambda page: next(iter(waiting_items(self._queue, page)), None))
 
     def items(self, start: int = 0, stop: int = 99, by: By = "due") -> Request[list[WaitingItem[T]]]:
+        return self._page(start, stop, by, part=False).then(lambda reply: reply[0])
+
+    def items_part(self, start: int, stop: int, by: By) -> Request[tuple[list[WaitingItem[T]], int | None]]:
+        """The beginning of a page, some 1 MB of it, and the index of the rest."""
+        return self._page(start, stop, by, part=True)
+
+    def _page(self, start: int, stop: int, by: By, *, part: bool) -> Request[tuple[list[WaitingItem[T]], int | None]]:
         check_page(start, stop, _LARGEST_PAGE, self._queue.name, "a page of items", "items")
         if by not in ("due", "offer"):
             raise ArgumentError(f"queue {self._queue.name!r}: by= must be 'due' or 'offer', not {shown(by)}")
-        return page_of_items(self._queue, start, stop, by, part=False).then(lambda reply: reply[0])
-
-    def items_part(self, start: int, stop: int, by: By) -> Request[tuple[list[WaitingItem[T]], int | None]]:
-        return page_of_items(self._queue, start, stop, by, part=True)
+        return page_of_items(self._queue, start, stop, by, part=part)
 
     # -- the whole of it ---------------------------------------------------------------------------------------------
 

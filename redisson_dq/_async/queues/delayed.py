@@ -247,8 +247,6 @@ class DelayedQueue(DueTaking[T], DelayedCalls[T]):
             1 MB
         :Guarantee: reads only; each round trip at a moment of its own
         """
-        # Refuses indexes that are no page.
-        self.requests.items(start, stop, by)
         return await self._page(partial(items_of, by=by, stop=stop), start, stop, due_of)
 
     # -- the whole of it ---------------------------------------------------------------------------------------------

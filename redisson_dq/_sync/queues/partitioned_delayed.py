@@ -126,7 +126,6 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]], DelayedCalls[T]):
         """
         # Refuses indexes that are no page, as each partition is asked from index 0 on.
         self.partitions[0].requests.items(start, stop)
-        self.partitions[0].requests.items(0, stop)
         return self._page(partial(items_of, stop=stop), start, stop, due_of)
 
     def find(self, id: str, key: str | None = None) -> DelayedItem[T] | None:
