@@ -70,7 +70,7 @@ PYTHON
 part "dependencies" audit
 part "each fault once" python -m tests.faults
 part "faults and loads" python -m tests.faults --minutes "${REDISSON_DQ_FAULTS:-30}"
-part "faults with limits, histories and all else on" python -m tests.faults --minutes "${REDISSON_DQ_FAULTS:-30}" --only extras
+part "faults with limits, histories and all else on" python -m tests.faults --minutes "${REDISSON_DQ_FAULTS:-30}" --only extras,turns
 part "soak" python -m tests.faults --soak "${REDISSON_DQ_SOAK:-30}"
 part "soak of failovers behind one name" python -m tests.faults --soak "${REDISSON_DQ_SOAK:-30}" --by-name
 part "versions that are supported" python -m tests.compatibility --write

@@ -1,5 +1,5 @@
-"""Loads with everything that a queue has only on demand: limits and rates by key, a history, encrypted values, saved
-cursors, all missed occurrences, and the demand by which workers are scaled.
+"""Loads with everything that a queue has only on demand: limits and rates by key, turns of customers, a history,
+encrypted values, saved cursors, all missed occurrences, and the demand by which workers are scaled.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from redisson_dq.errors import RedissonDQError
 from redisson_dq.prometheus import Collector
 from redisson_dq.prometheus.demand import HandlingTimes
 from redisson_dq.worker import Limit, Rate, Succeeded
-from tests.faults.lease_loads import NEARLY_OVER, Workers
+from tests.faults.lease_loads import NEARLY_OVER, VISIBLE, Workers
 from tests.faults.loads import LOADS
 
 __all__: list[str] = []
@@ -26,6 +26,8 @@ __all__: list[str] = []
 _KEYS = 10
 _SLOTS = 2
 _MARK = b"|"
+# How long a value may be in a reply that was lost, until its lease ends; then so many of another customer may begin.
+_HIDDEN, _PASSED = 3 * VISIBLE, 60
 # After how many seconds an item that was taken is looked for in the history, while its events are still kept.
 _LOOKED_AFTER = 1.0
 
@@ -148,4 +150,39 @@ class Extras(Workers):
             self.ledger.found("history", f"{name} is done with, and its events are {events}")
 
 
+def _customer_of(name: str) -> int:
+    """Most values are of customer 0."""
+    return max(0, int(name.rpartition(":")[2]) % 20 - 15)
+
+
+class Turns(Workers):
+    """Workers of a queue whose customers take turns, one of whom has most of the values."""
+
+    handler_options: ClassVar[dict[str, Any]] = {"concurrency": 4, "turns": _customer_of}
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        #: When values of customer 0 began.
+        self._noisy: deque[float] = deque(maxlen=1000)
+
+    def _consume(self) -> None:
+        super()._consume()
+        self._thread(self._watch)
+
+    def _handle(self, value: str, event: Any) -> None:
+        if _customer_of(value) == 0:
+            self._noisy.append(time.time())
+        super()._handle(value, event)
+
+    def _watch(self) -> None:
+        """Looks for values of other customers that have waited while values of customer 0 began."""
+        while not self._closing:
+            time.sleep(0.3)
+            for item in self.ledger.never_begun(time.time() - _HIDDEN):
+                passed = sum(at > item.offered + item.delay + _HIDDEN for at in list(self._noisy))
+                if _customer_of(item.name) and passed > _PASSED and not self.ledger.pardons and not self._world.skews:
+                    self.ledger.found("turn", f"{item.name} has waited while {passed} values of another customer began")
+
+
 LOADS["extras"] = Extras
+LOADS["turns"] = Turns

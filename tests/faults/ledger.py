@@ -206,6 +206,16 @@ class Ledger:
         with self._mutex:
             return self._forgotten + sum(len(item.taken) for item in self.items.values())
 
+    def never_begun(self, before: float) -> list[Item]:
+        """Those that Redis has accepted, that were due before this time, and that nobody has got since."""
+        with self._mutex:
+            items = list(self.items.values())
+        return [
+            item
+            for item in items
+            if item.state == "in" and not item.taken and not item.delivered and item.offered + item.delay < before
+        ]
+
     def verdict(
         self,
         left: Mapping[str, Sequence[str]],
