@@ -144,7 +144,7 @@ ABLATIONS = [
     ),
     Ablation(
         "A value goes back whose caller has left",
-        "redisson_dq/_async/receiving/put_backs.py",
+        "redisson_dq/waits/steps.py",
         "self.surplus += values",
         "pass",
         "departures",
