@@ -19,7 +19,7 @@ SIMULATED = "the loop of a simulated world, where time passes as soon as nothing
 #: How many sleeps a file has, and the reason. Sleeps of no time are no sleeps. Benchmarks measure real time.
 SLEEPS: dict[str, tuple[int, str]] = {
     "conftest.py": (1, LOOK),
-    "faults/extra_loads.py": (2, PACE),
+    "faults/extra_loads.py": (3, PACE),
     "faults/kit.py": (4, SERVER),
     "faults/lease_loads.py": (3, PACE),
     "faults/loads.py": (15, PACE),
