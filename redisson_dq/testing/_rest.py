@@ -45,7 +45,7 @@ class Rest:
         self._patience = patience
         self._blocked = blocked
         self._barriers = 0
-        # Threads whose waits raise Abandoned.
+        # The threads in which a wait raises Abandoned.
         self._abandoned: set[int] = set()
         # For each thread with an event loop, an event that is set when the loop is idle.
         self._looks: dict[int, threading.Event] = {}

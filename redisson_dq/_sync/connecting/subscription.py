@@ -70,7 +70,7 @@ class Subscription:
     ) -> None:
         """``role`` and the queues at that moment are reported to the server when it connects.
 
-        ``late`` says what comes late without a channel, and ``is_over`` whether that matters to nobody any more.
+        ``late`` names what comes late without a channel. ``is_over`` tells whether nobody needs the channel any more.
         """
         self._connections = connections
         self._role, self._late, self._is_over = role, late, is_over

@@ -11,8 +11,7 @@
 
 -- AHEAD: how many values of a key wait for its turns. BEHIND: how many values a look shows at the mark of all keys, AT_KEY
 -- at that of one key, LAST at the end of the list. KEYS: how many keys may leave values in the list. BYTES: how many bytes
--- a walk passes. Lua allows a script
--- 200 local names.
+-- a walk passes. Lua allows a script 200 local names.
 local past = {
   AHEAD = 20, BEHIND = 1000, AT_KEY = 50, LAST = 50, KEYS = 8, BYTES = 1000000,
   ALL = string.rep('\0', 16),

@@ -1,8 +1,8 @@
 -- Takes the values of other keys behind many of a few keys.
 -- INCLUDE: past, digest, close_up
 
--- NEAR: how far a mark may be off. TAKEN: how many values one call takes. FEW: of how many of a key at the
--- end of the list the first is taken. Lua allows a script 200 local names.
+-- NEAR: how far a mark may be off. TAKEN: how many values one call takes. FEW: with more values of one key than this at
+-- the end of the list, none of them is taken from there. Lua allows a script 200 local names.
 local taking = {NEAR = 200, TAKEN = 100, FEW = 5}
 
 function taking.write(marks)
@@ -62,9 +62,11 @@ function taking.is_free(asked, limit)
   return asked.key == '' and not (limit.slots > 0 and is_by_key(limit.id) or limit.tokens > 0 and is_by_key(limit.rate))
 end
 
--- Takes values out of the ready list, where that of the key at its head stay. They are values of keys of which fewer wait
--- than the argument ahead; of each key, the first. The argument seen is what is known of values by their digests.
--- asks gives the limit of one, and whether it has had a turn. Then it comes before those that stay. room: how many may be taken that take no turns. most: how many are looked at.
+-- Takes values out of the ready list: of each key the first ones, until as many wait as the argument ahead says. Those of
+-- the key at the head of the list stay.
+--
+-- seen: what is known of values, by their digests. asks: gives the limit of a value, and whether it has had a turn; such a
+-- value is always taken. room: how many values without turns may be taken. most: how many are looked at.
 function taking.take(marks, head, seen, asks, ahead, room, most)
   marks = taking.located(marks)
   local all, of_key, waiting, taken, places = marks[1], {}, {}, {}, {}
