@@ -54,10 +54,6 @@ class Attachment:
         if self.may_start:
             self._runtime.start_moving(self)
 
-    def may_look_at_server(self) -> bool:
-        """Lets the client look once at the server of a queue that it only offers to. True where it does, or has."""
-        return self._runtime.may_look_at_server(self.keys.ready)
-
 
 class Runtime:
     """Options, connections and background tasks of one client. Counts its handles; starts a task when one needs it."""
@@ -81,7 +77,7 @@ class Runtime:
         self.listeners: set[Listener] = set()
         #: Moves due items, from the first call on that offers, takes or listens.
         self.transfer_driver: TransferDriver | None = None
-        self._server_checks: ServerChecks | None = None
+        self._server_checks = ServerChecks(self.connections)
         self._offers_since: float | None = None
         self._has_looked = False
         self.transfer_counts = TransferCounts()
@@ -130,7 +126,7 @@ class Runtime:
     def _made_driver(self) -> TransferDriver:
         driver = TransferDriver(self.connections, self.options, self.receivers.leases, self.transfer_counts)
         self.transfer_driver = driver
-        look = partial(self._checks().start, lambda: list(driver.tasks.values()))
+        look = partial(self._server_checks.start, lambda: list(driver.tasks.values()))
         driver.later("server checks", _LOOK_AT_SERVERS_US, look)
         return driver
 
@@ -145,13 +141,8 @@ class Runtime:
         if self._has_looked or now - self._offers_since < _LOOK_AT_SERVERS_US / 1_000_000:
             return self._has_looked
         self._has_looked = True
-        self.connections.behind_next = partial(self._checks().look_from_call, key)
+        self.connections.behind_next = partial(self._server_checks.look_from_call, key)
         return True
-
-    def _checks(self) -> ServerChecks:
-        if self._server_checks is None:
-            self._server_checks = ServerChecks(self.connections, self.options.observers)
-        return self._server_checks
 
     def start_moving_queues(self, keys: Iterable[str]) -> None:
         """Starts to move the due items of other queues that one call waits on, where they are open with ``transfer``.
@@ -234,6 +225,5 @@ class Runtime:
         await self.capacity_waiters.aclose()
         if driver is not None:
             await driver.aclose()
-        if self._server_checks is not None:
-            await self._server_checks.aclose()
+        await self._server_checks.aclose()
         await self.connections.aclose()

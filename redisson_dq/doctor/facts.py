@@ -12,7 +12,7 @@ from redisson_dq.admin.entries import QueueKeys, Sampled
 from redisson_dq.doctor.findings import Finding, Severity
 from redisson_dq.inspection import QueueInspection
 
-__all__ = ["Looked", "Scanned", "fields_of"]
+__all__ = ["Looked", "Scanned"]
 
 
 @attrs.frozen(kw_only=True)
@@ -80,9 +80,3 @@ class Scanned:
     names: frozenset[str]
     left_over: tuple[str, ...]
     is_whole: bool
-
-
-def fields_of(reply: bytes) -> dict[str, str]:
-    """The fields of INFO."""
-    pairs = (line.partition(":") for line in reply.decode(errors="replace").splitlines())
-    return {name: value for name, colon, value in pairs if colon}

@@ -10,7 +10,6 @@ import redis
 from redisson_dq._operations.shell import command_line
 from redisson_dq.admin import Node
 from redisson_dq.admin.refusals import A_PROXY, A_SENTINEL, ONE_NODE, was_closed
-from redisson_dq.doctor.facts import fields_of
 from redisson_dq.doctor.findings import (
     CannotRun,
     Finding,
@@ -22,7 +21,7 @@ from redisson_dq.doctor.findings import (
 )
 from redisson_dq.doctor.sight import Sight
 from redisson_dq.errors import RedisConnectionError
-from redisson_dq.observing.server_advice import version_of
+from redisson_dq.observing.server_advice import fields_of, version_of
 
 __all__ = ["connection", "eviction", "memory", "persistence", "server_version"]
 

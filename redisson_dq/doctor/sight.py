@@ -18,10 +18,10 @@ from redisson_dq.admin.refusals import with_remedy
 from redisson_dq.browsing.holders import ClientRow, LeaseHolder, holder_of, rows_in
 from redisson_dq.browsing.rows import SeenItem, dead_row
 from redisson_dq.codecs.base import Codec
-from redisson_dq.doctor.facts import Looked, Scanned, fields_of
+from redisson_dq.doctor.facts import Looked, Scanned
 from redisson_dq.doctor.findings import CannotRun
 from redisson_dq.errors import RedisConnectionError, RedisReplyError, RedissonDQError
-from redisson_dq.observing.server_advice import version_of
+from redisson_dq.observing.server_advice import fields_of, version_of
 from redisson_dq.scheduling.times import machine_us
 
 __all__ = ["MOST_NAMED", "TELLS_RIGHTS", "Gone", "Sight"]

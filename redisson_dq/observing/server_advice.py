@@ -4,14 +4,54 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from redisson_dq.observing.happenings import Noticed
+from redisson_dq.observing.transfer_record import TransferRecord
+from redisson_dq.wire import calls, commands
+from redisson_dq.wire.request import Request
+from redisson_dq.wire.rights import needed_to_move
 
-__all__ = ["advice_of_clock", "advice_of_info", "advice_of_rights", "version_of"]
+__all__ = ["advice_of", "advice_of_clock", "advice_of_info", "advice_of_rights", "fields_of", "info"]
+__all__ += ["questions", "version_of"]
 
+_SECTIONS = ("server", "memory", "persistence")
+# From this version on a script can ask for rights.
+_KNOWS_RIGHTS = (7, 0)
 _OLDEST = (6, 2)
 # A smaller difference of two clocks is usual.
 _DIFFERENCE_US = 1_000_000
+
+
+def info(key: str, *sections: str) -> Request[dict[str, str]]:
+    """The fields of INFO of the key's server; all of them without ``sections``."""
+    return Request(words=("INFO", *sections), types={key: ""}, parse=fields_of)
+
+
+def fields_of(reply: bytes) -> dict[str, str]:
+    """The fields of INFO."""
+    pairs = (line.partition(":") for line in reply.decode(errors="replace").splitlines())
+    return {name: value for name, colon, value in pairs if colon}
+
+
+def questions(queues: Sequence[TransferRecord]) -> list[Request[Any]]:
+    """The requests to one server that has some queues which a client moves."""
+    key = queues[0].keys.ready
+    rights = [calls.missing_rights([each.keys.ready], needed_to_move(each.keys.channel)) for each in queues]
+    return [*(info(key, section) for section in _SECTIONS), commands.server_time_us(key), *rights]
+
+
+def advice_of(server: str, queues: Sequence[TransferRecord], replies: Sequence[Any], at_us: int) -> Iterator[Noticed]:
+    """Judges the replies to :func:`questions`, some of them errors. They came at ``at_us`` of this machine's clock."""
+    *infos, time_us = replies[: len(_SECTIONS) + 1]
+    fields = {name: value for each in infos if isinstance(each, dict) for name, value in each.items()}
+    yield from advice_of_info(server, fields)
+    if isinstance(time_us, int):
+        yield from advice_of_clock(server, time_us - at_us)
+    if version_of(fields) >= _KNOWS_RIGHTS:
+        for queue, missing in zip(queues, replies[len(_SECTIONS) + 1 :], strict=True):
+            if isinstance(missing, list):
+                yield from advice_of_rights(server, queue.name, missing)
 
 
 def _dropped_by(policy: str) -> str:
@@ -24,7 +64,7 @@ def version_of(info: Mapping[str, str]) -> tuple[int, ...]:
 
 
 def advice_of_info(server: str, info: Mapping[str, str]) -> Iterator[Noticed]:
-    """``info`` has the fields of INFO's sections server, memory and persistence, as far as the server reports them."""
+    """``info`` has the fields of INFO's three sections, as far as the server reports them."""
     version = version_of(info)
     if version and version < _OLDEST:
         yield Noticed(

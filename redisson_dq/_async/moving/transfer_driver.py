@@ -10,10 +10,8 @@ from functools import partial
 
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.moving.channels import Channels
-from redisson_dq._async.moving.departure import Departure
 from redisson_dq._async.moving.probe import Probe, look
-from redisson_dq._async.moving.task import Decided, Task
-from redisson_dq._async.moving.tidying import Tidying
+from redisson_dq._async.moving.task import Decided, Departure, Task, Tidying
 from redisson_dq._async.moving.transfers import Transfers
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncInbox, AsyncWork
 from redisson_dq._redis.options import Options

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from redis import ConnectionPool
@@ -15,11 +16,8 @@ from redisson_dq._concurrency import BackgroundTask
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.moving.task import Task
 from redisson_dq.errors import RedissonDQError
-from redisson_dq.observing import Noticed, Observers
-from redisson_dq.observing.server_advice import advice_of_clock, advice_of_info, advice_of_rights, version_of
-from redisson_dq.wire import calls, commands
-from redisson_dq.wire.request import Request
-from redisson_dq.wire.rights import needed_to_move
+from redisson_dq.observing import Noticed
+from redisson_dq.observing.server_advice import advice_of, advice_of_clock, advice_of_info, info, questions
 
 __all__ = ["ServerChecks"]
 
@@ -31,9 +29,6 @@ _MOST_QUEUES = 20
 _LAST_ANSWER = 0.5
 # How long a look from a call waits for its answer.
 _AT_MOST = 0.5
-_SECTIONS = ("server", "memory", "persistence")
-# From this version on a script can ask for rights.
-_KNOWS_RIGHTS = (7, 0)
 
 
 class ServerChecks:
@@ -41,17 +36,14 @@ class ServerChecks:
     log.
     """
 
-    def __init__(self, connections: Connections, observers: Observers) -> None:
+    def __init__(self, connections: Connections) -> None:
         self._connections = connections
-        self._observers = observers
-        self._tasks: Callable[[], list[Task]] = list
         self._look: BackgroundTask | None = None
         self._told: set[tuple[str, ...]] = set()
 
     def start(self, tasks: Callable[[], list[Task]]) -> None:
         """Begins to look at the servers of the queues that the client moves. Transfers go on meanwhile."""
-        self._tasks = tasks
-        self._look = BackgroundTask(self._run, "redisson_dq-server-checks")
+        self._look = BackgroundTask(partial(self._run, tasks), "redisson_dq-server-checks")
 
     def look_from_call(self, key: str) -> None:
         """Looks at the server of this key, for a client that moves nothing and has no background task.
@@ -60,8 +52,8 @@ class ServerChecks:
         """
         clock = self._connections.clock
         began_us = clock.calendar_us()
-        info = self._connections.run_quietly(Request(words=("INFO",), types={key: ""}, parse=_fields), _AT_MOST)
-        if info is None:
+        fields = self._connections.run_quietly(info(key), _AT_MOST)
+        if fields is None:
             return
         middle_us = (began_us + clock.calendar_us()) // 2
         try:
@@ -70,71 +62,44 @@ class ServerChecks:
             # The offer is done, and must not fail because of the look.
             logger.debug("the server of %r is not known: %s", key, error)
             return
-        noticed = list(advice_of_info(server, info))
-        if (time_us := info.get("server_time_usec", "")).isdecimal():
-            noticed += advice_of_clock(server, int(time_us) - middle_us)
-        self._tell(noticed)
+        self._tell(advice_of_info(server, fields))
+        if (time_us := fields.get("server_time_usec", "")).isdecimal():
+            self._tell(advice_of_clock(server, int(time_us) - middle_us))
 
     def close(self) -> None:
         """Waits for the end of a look, for a short time. The connections are closed next, and nobody begins one now."""
         if self._look is not None:
             self._look.stop(_LAST_ANSWER)
 
-    def _run(self) -> None:
+    def _run(self, tasks: Callable[[], list[Task]]) -> None:
         """Looks at all nodes at once. A node that does not answer, or forbids an answer, is left out."""
         try:
-            self._look_at_all()
+            self._look_at_all(tasks()[:_MOST_QUEUES])
         except RedissonDQError as error:
             logger.debug("cannot read the settings of Redis: %s", error)
         except Exception:
             logger.exception("unexpected error while reading the settings of Redis")
 
-    def _look_at_all(self) -> None:
+    def _look_at_all(self, tasks: list[Task]) -> None:
         nodes: dict[int, tuple[ConnectionPool, list[Task]]] = {}
-        for task in self._tasks()[:_MOST_QUEUES]:
+        for task in tasks:
             pool = self._connections.pool_of(task.keys.ready)
             nodes.setdefault(id(pool), (pool, []))[1].append(task)
-        requests = [self._requests(tasks) for _, tasks in nodes.values()]
+        requests = [questions(of_node) for _, of_node in nodes.values()]
         sent_us = self._connections.clock.calendar_us()
         replies = self._connections.run_many([each for some in requests for each in some], transaction=False)
         middle_us = (sent_us + self._connections.clock.calendar_us()) // 2
-        for (pool, tasks), asked in zip(nodes.values(), requests, strict=True):
-            self._judge(_name_of(pool), tasks, replies[: len(asked)], middle_us)
+        for (pool, of_node), asked in zip(nodes.values(), requests, strict=True):
+            self._tell(advice_of(_name_of(pool), of_node, replies[: len(asked)], middle_us))
             del replies[: len(asked)]
 
-    def _requests(self, tasks: list[Task]) -> list[Request[Any]]:
-        key = tasks[0].keys.ready
-        infos = [Request(words=("INFO", section), types={key: ""}, parse=_fields) for section in _SECTIONS]
-        return [*infos, commands.server_time_us(key), *map(_rights, tasks)]
-
-    def _judge(self, server: str, tasks: list[Task], replies: list[Any], at_us: int) -> None:
-        *infos, time_us = replies[: len(_SECTIONS) + 1]
-        info = {name: value for each in infos if isinstance(each, dict) for name, value in each.items()}
-        noticed = list(advice_of_info(server, info))
-        if isinstance(time_us, int):
-            noticed += advice_of_clock(server, time_us - at_us)
-        if version_of(info) >= _KNOWS_RIGHTS:
-            for task, missing in zip(tasks, replies[len(_SECTIONS) + 1 :], strict=True):
-                if isinstance(missing, list):
-                    noticed += advice_of_rights(server, task.name, missing)
-        self._tell(noticed)
-
-    def _tell(self, noticed: list[Noticed]) -> None:
+    def _tell(self, noticed: Iterable[Noticed]) -> None:
         for each in noticed:
             # A client that begins to move after it has offered looks twice.
             told = (each.check, each.server, each.found if each.check == "rights" else "")
             if told not in self._told:
                 self._told.add(told)
-                self._observers.tell(each)
-
-
-def _rights(task: Task) -> Request[list[str]]:
-    return calls.missing_rights([task.keys.ready], needed_to_move(task.keys.channel))
-
-
-def _fields(reply: bytes) -> dict[str, str]:
-    pairs = (line.partition(":") for line in reply.decode(errors="replace").splitlines())
-    return {name: value for name, colon, value in pairs if colon}
+                self._connections.observers.tell(each)
 
 
 def _name_of(pool: Any) -> str:

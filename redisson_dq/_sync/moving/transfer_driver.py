@@ -15,10 +15,8 @@ from redisson_dq._concurrency import BackgroundTask, Inbox, Work
 from redisson_dq._redis.options import Options
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.moving.channels import Channels
-from redisson_dq._sync.moving.departure import Departure
 from redisson_dq._sync.moving.probe import Probe, look
-from redisson_dq._sync.moving.task import Decided, Task
-from redisson_dq._sync.moving.tidying import Tidying
+from redisson_dq._sync.moving.task import Decided, Departure, Task, Tidying
 from redisson_dq._sync.moving.transfers import Transfers
 from redisson_dq.errors import ClosedError, NoThreadError, RedisConnectionError
 from redisson_dq.items import TransferCounts

@@ -13,10 +13,9 @@ from redisson_dq._concurrency import give_way
 from redisson_dq._redis import refusal_of
 from redisson_dq._redis.options import Options
 from redisson_dq._sync.connecting.connections import Connections
-from redisson_dq._sync.moving.departure import Departure
-from redisson_dq._sync.moving.recurring import advance
-from redisson_dq._sync.moving.task import Decided, Task
+from redisson_dq._sync.moving.task import Decided, Departure, Task
 from redisson_dq.calls.due import tell_undelivered
+from redisson_dq.calls.recurring import following
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.items import TransferCounts
 from redisson_dq.observing import Moved, RoleChanged
@@ -123,11 +122,13 @@ class Transfers:
 
     def _next_ms(self, task: Task, result: Transferred) -> int | None:
         """Offers the next occurrences of recurring offers. Returns when the next transfer has something to do."""
-        advanced = [
-            advance(self._connections, self._options, task.name, task.keys, come, result.now_us)
-            for come in result.recurring
-        ]
-        if len(advanced) == self._options.tuning.transfer_batch and any(advanced):
+        offers = 0
+        for come in result.recurring:
+            request = following(self._options, task.name, task.keys, come, result.now_us)
+            if request is not None:
+                self._connections.run(request)
+                offers += 1
+        if offers and len(result.recurring) == self._options.tuning.transfer_batch:
             # There may be more occurrences than one reply holds.
             return result.now_us // 1000
         return result.next_ms

@@ -313,7 +313,7 @@ class DelayedQueue(DueTaking[T], DelayedCalls[T]):
         side = self._side
 
         def begin() -> None:
-            if attachment.may_look_at_server():
+            if self._runtime.may_look_at_server(attachment.keys.ready):
                 # Further calls pay nothing for it.
                 side.start_moving = None
 

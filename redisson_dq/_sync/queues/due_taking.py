@@ -11,11 +11,11 @@ from typing import TypeVar, overload
 
 from redisson_dq._concurrency import finish_or_undo
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
-from redisson_dq._sync.moving.recurring import advance
 from redisson_dq._sync.queues.leaser import Leaser
 from redisson_dq._sync.queues.waiting import WaitingQueue
 from redisson_dq.calls.due import due_range, taken_due, tell_undelivered
 from redisson_dq.calls.long_calls import told_if_long
+from redisson_dq.calls.recurring import following
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.scheduling.times import Delay
 from redisson_dq.wire.calls import Due, DueRange
@@ -113,7 +113,9 @@ class DueTaking(WaitingQueue[T]):
         for due in told:
             for come in due.recurring:
                 try:
-                    advance(self._runtime.connections, self._side.options, self.name, self.keys, come, due.now_us)
+                    request = following(self._side.options, self.name, self.keys, come, due.now_us)
+                    if request is not None:
+                        self._runtime.connections.run(request)
                 except RedissonDQError as error:
                     logger.warning(
                         "queue %r: the recurring offer %r goes on with a later call: %s", self.name, come[0], error

@@ -72,7 +72,7 @@ def test_who_takes_does_not_wait_for_the_driver(url: str, monkeypatch: pytest.Mo
         stands_back.set()
         assert goes_on.wait(PATIENCE)
 
-    monkeypatch.setattr("redisson_dq._sync.moving.departure.stand_back", stand_back)
+    monkeypatch.setattr("redisson_dq._sync.moving.task.stand_back", stand_back)
     with tuned(probe_interval=HOUR), redisson_dq.connect(url, codec=StringCodec()) as client:
         queue = moving(client.blocking_queue("orders"))
         delayed = moving(client.delayed_queue(queue))
