@@ -22,7 +22,7 @@ from redisson_dq.wire.keys import map_name, tag_of
 from redisson_dq.wire.lease_source import MOST_AT_ONCE, LeaseSource
 from redisson_dq.wire.leases import Leased
 from redisson_dq.wire.taken import Taken
-from redisson_dq.working.admission import AdmitArguments, Admitting
+from redisson_dq.working.admission import Admitting
 from redisson_dq.working.handlers import Handler
 from redisson_dq.working.incoming import Reception, sides_of, timeout_of
 from redisson_dq.working.settings import QueueSettings
@@ -110,20 +110,15 @@ class Intake:
         report slots only to that one. So a look of its own follows.
         """
         if self.reception.sees_first:
-            for side, source in self.reception.sources.values():
-                limits = [each for each in self.admission_of((), side).limits if each.slots or each.by]
-                self._limits[side.keys.ready] = limits
+            for key, (_, source) in self.reception.sources.items():
+                found = self.admitting.limits(self.reception.handlers, partial(self._home, key))
+                limits = self._limits[key] = [each for each in found if each.slots or each.by]
                 if limits:
                     self._look_again(source, 0)
 
     def forget_limits(self) -> None:
         """Nothing is received any more."""
         self._limits.clear()
-
-    def admission_of(self, data: Sequence[bytes], side: OpenQueue[Any]) -> AdmitArguments:
-        """The arguments of ``admit.lua`` for the values that were seen, each of them once."""
-        read = [self._read(each, side) for each in dict.fromkeys(data)]
-        return self.admitting.words(self.reception.handlers, read, lambda name: self._home(name, side))
 
     def leased(self, taken: Iterable[Taken], wanted: int) -> list[Leased]:
         """The leases of values that came. Those that were only seen are leased now, at most ``wanted`` of them."""
@@ -142,8 +137,9 @@ class Intake:
         """Leases those of the values seen in a list whose turn it is, at most this many."""
         if not seen:
             return []
-        side, source = self.reception.sources[key]
-        asked = self.admission_of(seen, side)
+        reception = self.reception
+        side, source = reception.sources[key]
+        asked = self.admitting.words(key, reception.handlers, seen, side.decoded, partial(self._home, key))
         request = source.admit(wanted, asked.limits, asked.seen)
         admitted = self.leaser.run_again(request, source.visible, None)
         for data in admitted.dropped:
@@ -163,14 +159,10 @@ class Intake:
     def _limits_of(self, key: str) -> Sequence[LimitWords]:
         return self._limits.get(key, ())
 
-    def _home(self, name: str, side: OpenQueue[Any]) -> str:
+    def _home(self, key: str, name: str) -> str:
         """The keys of a limit are in one hash slot with the queue. So in a cluster the queues of one tag share it."""
         mapped = map_name(name, self._name_mapper)
-        return f"{{{tag_of(side.keys.ready)}}}:{mapped}" if self._is_cluster else f"{{{mapped}}}"
-
-    def _read(self, data: bytes, side: OpenQueue[Any]) -> tuple[bytes, Any, bool]:
-        values, error = side.decoded([data])
-        return (data, values[0], True) if error is None else (data, None, False)
+        return f"{{{tag_of(key)}}}:{mapped}" if self._is_cluster else f"{{{mapped}}}"
 
 
 def page(wanted: int, *, sorts: bool = False) -> int:
