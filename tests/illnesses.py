@@ -342,5 +342,7 @@ def well(url: str, admin: redis.Redis, client: Any, writer: Writer) -> Iterator[
         for name in ("idle", "busy"):
             fleet.listen(name)
             client.blocking_queue(name).subscribe_on_elements(lambda value: None)
+        # A server that refuses writes would refuse the first wait of a consumer, and the client would connect again.
+        eventually(lambda: admin.info("clients")["blocked_clients"] == 2)
         writer.offer("busy", {"id": 1}, HOUR)
         yield fleet

@@ -311,14 +311,20 @@ import redisson_dq
 from redisson_dq.codecs import StringCodec
 from redisson_dq.worker import Lost, Received, Worker
 
-worker = Worker.connect(sys.argv[1], codec=StringCodec(), visibility_timeout=0.2)
-finished, told = threading.Semaphore(0), collections.Counter()
+worker = Worker.connect(sys.argv[1], codec=StringCodec(), visibility_timeout=2)
+finished, told, handled = threading.Semaphore(0), collections.Counter(), set()
 worker.on(Received, Lost)(lambda happening: told.update([type(happening).__name__]))
+
+def held():
+    return {each.value: each.deadline for each in queue.in_flight()}
 
 @worker.handler("orders", concurrency=5)
 def handle(value):
-    if value != "first":
-        time.sleep(0.3)
+    # Each handler returns when those before it are acked, and one of them when its lease was renewed.
+    first = held()
+    while handled & (now := held()).keys() or (value == "0" and now[value] == first[value]):
+        time.sleep(0.01)
+    handled.add(value)
     finished.release()
 
 with worker, redisson_dq.connect(sys.argv[1], codec=StringCodec()) as client:
