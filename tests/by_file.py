@@ -7,17 +7,16 @@ one ends in the middle of a file, another one goes on with the rest of the file.
 from __future__ import annotations
 
 import contextlib
-import faulthandler
 import os
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
 import pytest
-from _pytest.runner import CallInfo, runtestprotocol
+from _pytest.runner import runtestprotocol
 
 #: Folders whose files share what is slow to start, as JVMs and compiled templates, and the processes that prefer them.
 _TOGETHER: Mapping[str, slice] = {
@@ -27,8 +26,6 @@ _TOGETHER: Mapping[str, slice] = {
 }
 #: So many processes may end in the middle of a file. More of them tell of an error that each file has.
 _MAY_END = 12
-#: The fixtures of a process end within this time, in seconds.
-_PATIENCE = 120
 
 #: The tests of each file by their numbers in the run.
 Files = dict[str, list[int]]
@@ -52,7 +49,7 @@ class _Process:
 
     def __init__(self, session: pytest.Session, number: int, others: list[_Process]) -> None:
         self.number = number
-        #: The tests of its file that have not ended.
+        #: The tests of its files that have not ended.
         self.left: list[int] = []
         self.connection, own = Pipe()
         session.config.get_terminal_writer().flush()
@@ -78,30 +75,18 @@ class _Process:
 
 
 class _Sender:
-    """Sends the reports of a test to the first process, whose plugins count and show them."""
+    """Sends the reports of each test to the first process, whose plugins count and show them."""
 
     def __init__(self, config: pytest.Config, connection: Connection) -> None:
         self.config = config
         self.connection = connection
 
-    def send(self, *reports: pytest.TestReport) -> None:
-        serializable = self.config.hook.pytest_report_to_serializable
-        self.connection.send([serializable(config=self.config, report=report) for report in reports])
-
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool:
-        self.send(*runtestprotocol(item, log=False, nextitem=nextitem))
+        reports = runtestprotocol(item, log=False, nextitem=nextitem)
+        serializable = self.config.hook.pytest_report_to_serializable
+        self.connection.send([serializable(config=self.config, report=report) for report in reports])
         return True
-
-
-class _OfAnotherFile:
-    """A test of which nothing is known yet. What all files share stays for it."""
-
-    def __init__(self, session: pytest.Session) -> None:
-        self.session = session
-
-    def listchain(self) -> list[pytest.Session]:
-        return [self.session]
 
 
 def _run_files(session: pytest.Session, number: int, connection: Connection) -> None:
@@ -115,20 +100,15 @@ def _run_files(session: pytest.Session, number: int, connection: Connection) -> 
     directories: Any = config._tmp_path_factory  # type: ignore[attr-defined]
     directories._basetemp = directories.getbasetemp() / f"process-{number}"
     directories._basetemp.mkdir(exist_ok=True)
-    sender = _Sender(config, connection)
-    config.pluginmanager.register(sender)
-    another: Any = _OfAnotherFile(session)
-    item = None
-    while numbers := connection.recv():
-        items = [session.items[each] for each in numbers]
-        for item, following in zip(items, [*items[1:], another], strict=True):
-            config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-    if item:
-        faulthandler.dump_traceback_later(_PATIENCE, exit=True)
-        call = CallInfo.from_call(lambda: session._setupstate.teardown_exact(None), when="teardown")
-        report = config.hook.pytest_runtest_makereport(item=item, call=call)
-        if report.failed:
-            sender.send(report)
+    config.pluginmanager.register(_Sender(config, connection))
+    numbers: list[int] = connection.recv()
+    while numbers:
+        item = session.items[numbers.pop(0)]
+        if not numbers:
+            # What files share lasts until the next test, so it is known before this one ends.
+            connection.send(None)
+            numbers = connection.recv()
+        config.hook.pytest_runtest_protocol(item=item, nextitem=session.items[numbers[0]] if numbers else None)
 
 
 class _Run:
@@ -136,11 +116,15 @@ class _Run:
         self.session = session
         self.count = processes
         self.ended_early = 0
-        self.files: Files = {}
-        for number, item in enumerate(session.items):
-            self.files.setdefault(item.nodeid.partition("::")[0], []).append(number)
+        self.files = self.files_of(range(len(session.items)))
         session.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]
         self.running: list[_Process] = []
+
+    def files_of(self, numbers: Iterable[int]) -> Files:
+        files: Files = {}
+        for number in numbers:
+            files.setdefault(self.session.items[number].nodeid.partition("::")[0], []).append(number)
+        return files
 
     def run(self) -> None:
         try:
@@ -161,24 +145,23 @@ class _Run:
         self.give(process)
 
     def give(self, process: _Process) -> None:
-        """Gives a process its next file, or tells it that there are no more."""
-        if self.files:
-            process.left = self.files.pop(next_file(self.files, process.number, self.count))
+        """Gives a process its next file, or none if there are no more."""
+        numbers = self.files.pop(next_file(self.files, process.number, self.count)) if self.files else []
+        process.left += numbers
         # One that has just ended cannot receive anything. Its end is noticed next.
         with contextlib.suppress(OSError):
-            process.connection.send(process.left)
+            process.connection.send(numbers)
 
     def hear(self, process: _Process) -> None:
-        reports = None
-        with contextlib.suppress(EOFError, ConnectionResetError):
+        try:
             reports = process.connection.recv()
-        if reports is None:
+        except (EOFError, ConnectionResetError):
             self.ended(process)
             return
-        if process.left:
-            del process.left[0]
-            if not process.left:
-                self.give(process)
+        if reports is None:
+            self.give(process)
+            return
+        del process.left[0]
         for data in reports:
             self.report(self.session.config.hook.pytest_report_from_serializable(config=self.session.config, data=data))
 
@@ -202,8 +185,7 @@ class _Run:
             raise self.session.Interrupted(f"{self.ended_early} processes have ended in the middle of a file")
         first, *rest = process.left
         item = self.session.items[first]
-        if rest:
-            self.files = {item.nodeid.partition("::")[0]: rest, **self.files}
+        self.files = self.files_of(rest) | self.files
         text = f"the process ended with {code}"
         self.report(pytest.TestReport(item.nodeid, item.location, {}, "failed", text, "call"))
         if self.files:
