@@ -5,7 +5,7 @@
 -- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, how many at most, for how many us, the ids of the leases that end; last the process that calls
 -- RETURN: nil for nothing done; else the server's time in epoch us; "acked" or "lost" of each; of each new lease its id, its deadline, its record and its value; how many values are left
 -- COST: O(n log m), n leases that end or begin, m waiting
--- INCLUDE: clock, endings, popping, grant, announce, need, int, named, events, delivery_record
+-- INCLUDE: clock, endings, popping, grant, announce, need, int, events, delivery_record, item_name
 local envelope, nonce, count = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local now_us, now_ms = server_time()
 local who = table.remove(ARGV)

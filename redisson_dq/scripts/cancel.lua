@@ -4,7 +4,7 @@
 -- ARGV: key ("i" and the id, or ""), id and due of the entry (or ""), for how many ms outcomes are remembered, the process that calls
 -- RETURN: "cancelled", "delivered", "expired" or "unknown"
 -- COST: O(log m), m waiting, of a lean entry; of any other O(log m + p), p its way from the nearer end of the envelope list; O(r + d) of an item that is ready or dead, r ready, d dead letters
--- INCLUDE: clock, remember, delivery_record, named, sweep, locate, fate, withdraw, unlearn, need, first_write, announce, events
+-- INCLUDE: clock, remember, delivery_record, named, sweep, locate, fate, withdraw, unlearn, need, first_write, announce, events, item_name
 local _, now_ms = server_time()
 local remember_ms = tonumber(ARGV[4])
 check_known()

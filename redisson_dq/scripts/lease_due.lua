@@ -25,23 +25,23 @@ keep_events(history, now_ms, ARGV[10])
 need(TAKING, TAKING_DUE, ERASING, RECORDING, GRANTING, BURYING, FOLLOWING)
 change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)
 local deadline = due_of(ARGV[3], now_us)
-local found = due_between(ARGV[5], until_ms, tonumber(ARGV[7]), tonumber(ARGV[8]), now_ms)
+local found, dues = due_between(ARGV[5], until_ms, tonumber(ARGV[7]), tonumber(ARGV[8]), now_ms)
 local readable, buried = {}, 0
-for i = 1, #found, 2 do
-  local _, id = unwrap(found[i])
+for _, member in ipairs(found) do
+  local _, id = unwrap(member)
   -- A newer version's record of a value would be lost with its entry.
   if not (id and newer_form('deliveries', redis.call('HGET', keys.deliveries, id))) then
-    readable[#readable + 1], readable[#readable + 2] = found[i], found[i + 1]
+    readable[#readable + 1] = member
   end
 end
-local aside, late = take_due(readable, now_us, now_ms, tonumber(ARGV[9]), function(value, id, due, was_lease)
+local aside, late = take_due(readable, now_us, now_ms, tonumber(ARGV[9]), function(value, id, member, was_lease)
   local d = parsed(redis.call('HGET', keys.deliveries, id))
   if d and was_lease then
     d.crashes = d.crashes + 1
   elseif not d then
     d = unknown(digest_of(value))
     -- Another writer's score may be no whole number, or infinite.
-    d.due = was_lease and 0 or math.max(0, math.min(math.ceil(due), 2 ^ 53))
+    d.due = was_lease and 0 or math.max(0, math.min(math.ceil(dues[member]), 2 ^ 53))
   end
   if was_cancelled(d) then
     settle(d, '', now_ms)

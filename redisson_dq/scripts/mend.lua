@@ -6,20 +6,11 @@
 -- INCLUDE: clock, act_once, envelope, held_now, delivery_record, named, records, forms, remember, unlearn, need, first_write, announce, events, check_types
 local now_us, now_ms = server_time()
 local who = table.remove(ARGV)
-local nonce, action, to, remember_ms, shift = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
+local action, to, remember_ms, shift = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 check_known()
 check_types({keys.envelopes}, {keys.forget, keys.returned}, {keys.records})
 need(WRITES_NOTES, RECORDING, UNLEARNING)
 change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)
-
-local FIRST = 6
-local outcomes = told_before(nonce, math.floor((#ARGV - FIRST + 1) / 3), now_ms)
-if outcomes then
-  return reply_with({now_us, outcomes, shift})
-end
-outcomes = {}
-
-keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
 
 -- An item that still waits as it was met.
 local is_held = held_now()
@@ -38,19 +29,25 @@ local function item_of_entry(member, score)
   return {id = id, d = d, item = item, record = record, member = member, due = tonumber(score)}
 end
 
-local found = {}
-for i = FIRST, #ARGV, 3 do
-  local number = math.floor((i - FIRST) / 3) + 1
-  local each, why = item_of_entry(ARGV[i], ARGV[i + 1])
-  outcomes[number] = why
-  if each then
-    each.number, each.place = number, tonumber(ARGV[i + 2])
-    found[#found + 1] = each
+-- The entries among the arguments, from one on. Notes the outcomes of those that are not as they were met.
+local function found_from(at, outcomes)
+  local found = {}
+  for i = at, #ARGV, 3 do
+    local number = math.floor((i - at) / 3) + 1
+    local each, why = item_of_entry(ARGV[i], ARGV[i + 1])
+    outcomes[number] = why
+    if each then
+      each.number, each.place = number, tonumber(ARGV[i + 2])
+      found[#found + 1] = each
+    end
   end
+  return found
 end
 
--- INCLUDE: places, close_up, seen, bury, room, relearn, head
-local function cancel()
+-- INCLUDE: places, close_up, seen, remember, room, relearn, head
+
+-- Returns the records of those that were in line.
+local function cancel(found, outcomes)
   need(ERASING, {'DEL', 'GET', 'INCRBY', 'LRANGE'})
   local mirrored, seen, indexes, is_seen = {}, {}, {}, true
   for i, each in ipairs(found) do
@@ -87,7 +84,7 @@ local function cancel()
   return turned
 end
 
-local function reschedule()
+local function reschedule(found, outcomes)
   need({'ZRANGE'})
   local first, first_due
   for _, each in ipairs(found) do
@@ -105,10 +102,13 @@ local function reschedule()
   if first then
     tell_added(first, first_due, now_ms)
   end
+  return {}
 end
 
-local turned = action == 'cancel' and cancel() or action ~= 'cancel' and reschedule() or {}
-remember_left(nonce, outcomes, now_ms)
+local FIRST, turned = 6, {}
+local outcomes = act_once(ARGV[1], math.floor((#ARGV - FIRST + 1) / 3), now_ms, who, function(outcomes)
+  turned = (action == 'cancel' and cancel or reschedule)(found_from(FIRST, outcomes), outcomes)
+end)
 if #turned == 0 then
   return reply_with({now_us, outcomes, shift})
 end

@@ -3,10 +3,10 @@
 -- ARGV: nonce, the ids; last the process that calls
 -- RETURN: the server's time in epoch us; "done", "gone" (its lease has ended) or "newer" (it has a record in a newer form) of each
 -- COST: O(n log m), n leases, m waiting
--- INCLUDE: clock, act_once, once, endings, delivery_record, forms, settle, lines, need, first_write, room, announce, events, check_types
+-- INCLUDE: clock, act_once, once, endings, delivery_record, forms, settle, lines, need, first_write, room, announce, check_types
 local now_us, now_ms = server_time()
 local who = table.remove(ARGV)
-local nonce, ids = ARGV[1], {unpack(ARGV, 2)}
+local ids = {unpack(ARGV, 2)}
 check_types({}, {keys.timeout, keys.leases, keys.forget, keys.returned}, {keys.deliveries, keys.records})
 need(WRITES_NOTES, SETTLING, ENDING, FOLLOWING, {'GET', 'INCRBY'})
 local lined = redis.call('EXISTS', keys.turns) == 1
@@ -15,39 +15,33 @@ if lined then
   need(LINING)
 end
 change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)
-local outcomes = told_before(nonce, #ids, now_ms)
-if outcomes then
-  return reply_with({now_us, outcomes})
-end
-outcomes = {}
-local known = {}
-for i, id in ipairs(ids) do
-  local text = redis.call('HGET', keys.deliveries, id)
-  if newer_form('deliveries', text) then
-    outcomes[i] = 'newer'
-  else
-    known[#known + 1] = id
+local outcomes = act_once(ARGV[1], #ids, now_ms, who, function(outcomes)
+  local known = {}
+  for i, id in ipairs(ids) do
+    if newer_form('deliveries', redis.call('HGET', keys.deliveries, id)) then
+      outcomes[i] = 'newer'
+    else
+      known[#known + 1] = id
+    end
   end
-end
-local found, members, done = outcomes_of(known, now_ms)
-local at = 0
-for i = 1, #ids do
-  if not outcomes[i] then
-    at = at + 1
-    outcomes[i] = found[at] == 'acked' and 'done' or 'gone'
+  local found, members, done = outcomes_of(known, now_ms)
+  local at = 0
+  for i = 1, #ids do
+    if not outcomes[i] then
+      at = at + 1
+      outcomes[i] = found[at] == 'acked' and 'done' or 'gone'
+    end
   end
-end
-keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
-local records = {}
-for i, id in ipairs(done) do
-  records[i] = parsed(redis.call('HGET', keys.deliveries, id)) or false
-end
-finish(members, done)
-settle_all(records, done, now_ms)
-if lined then
-  all_leave(records, done, now_us, now_ms)
-end
--- The queue may be a bounded one.
-make_room(#done)
-remember_left(nonce, outcomes, now_ms)
+  local records = {}
+  for i, id in ipairs(done) do
+    records[i] = parsed(redis.call('HGET', keys.deliveries, id)) or false
+  end
+  finish(members, done)
+  settle_all(records, done, now_ms)
+  if lined then
+    all_leave(records, done, now_us, now_ms)
+  end
+  -- The queue may be a bounded one.
+  make_room(#done)
+end)
 return reply_with({now_us, outcomes})

@@ -4,23 +4,16 @@
 -- ARGV: nonce, "dead", "quarantine" or "undecodable", "purge", "redrive", "values" (a quarantined entry is delivered as a value) or "add" (a ready value becomes an undecodable one), for how many ms outcomes are remembered, then of each its element of the list, and of a dead letter its id, else ""; last the process that calls
 -- RETURN: the server's time in epoch us; "done", "gone", "newer" (it has a record in a newer form) or "unreadable" (it is in no known format) of each
 -- COST: O(n (p + log m)), n elements, p the place of each in its list, m waiting
--- INCLUDE: clock, act_once, once, envelope, letters, forms, named, records, remember, settle, bury, leave, need, first_write, announce, add, head, room, change_room, events, check_types
+-- INCLUDE: clock, act_once, once, envelope, letters, forms, named, records, remember, settle, leave, need, first_write, announce, add, head, room, change_room, events, check_types, item_name
 local now_us, now_ms = server_time()
 local who = table.remove(ARGV)
-local nonce, kind, action, remember_ms = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
+local kind, action, remember_ms = ARGV[2], ARGV[3], tonumber(ARGV[4])
 check_types(
   {keys.ready, keys.envelopes, keys.quarantine, keys.undecodable, keys.dead},
   {keys.timeout, keys.dead_index, keys.histories, keys.history_ends, keys.forget, keys.returned},
   {keys.dead_info, keys.deliveries, keys.records})
 need(WRITES_NOTES, LETTERING, FOLLOWING, ADDING, {'DEL', 'GET', 'INCRBY', 'LREM'})
 change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.histories, 1, 0) end)
-local outcomes = told_before(nonce, math.floor((#ARGV - 4) / 2), now_ms)
-if outcomes then
-  return reply_with({now_us, outcomes})
-end
-outcomes = {}
-
-keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
 
 -- A value that is ready takes room in a bounded queue, even where none is left.
 local function make_ready(value)
@@ -97,9 +90,10 @@ local function end_undecodable(value)
 end
 
 local by_kind = {dead = end_letter, quarantine = end_quarantine, undecodable = end_undecodable}
-for i = 5, #ARGV, 2 do
-  outcomes[#outcomes + 1] = by_kind[kind](ARGV[i], ARGV[i + 1])
-end
-drop_orphans()
-remember_left(nonce, outcomes, now_ms)
+local outcomes = act_once(ARGV[1], math.floor((#ARGV - 4) / 2), now_ms, who, function(outcomes)
+  for i = 5, #ARGV, 2 do
+    outcomes[#outcomes + 1] = by_kind[kind](ARGV[i], ARGV[i + 1])
+  end
+  drop_orphans()
+end)
 return reply_with({now_us, outcomes})

@@ -3,7 +3,7 @@
 -- ARGV: "ids" or "all", how many at most, for how many ms outcomes are remembered, the ids; last the process that calls
 -- RETURN: how many were removed
 -- COST: O(n log d), n removed, d dead letters; O(n d) by ids
--- INCLUDE: clock, letters, named, bury, records, remember, need, events, check_types
+-- INCLUDE: clock, letters, named, remember, records, need, events, check_types, item_name
 check_types({}, {keys.dead_index, keys.forget}, {keys.dead_info, keys.records})
 need(LETTERING, RECORDING)
 local _, now_ms = server_time()

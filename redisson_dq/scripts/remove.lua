@@ -4,7 +4,7 @@
 -- ARGV: the cursor (include/walk.lua), "first", "all" or "others", for how many ms outcomes are remembered, the values; last the process that calls
 -- RETURN: the cursor for the next call, or ''; how many were taken out
 -- COST: O(m + n log m), m waiting, n taken out; some 12 ms at most and a look along the list, but for 'whole'
--- INCLUDE: clock, envelope, records, remember, bury, close_up, parts, walk, need, unlearn, unpark, named, first_write, events, check_types
+-- INCLUDE: clock, envelope, records, remember, close_up, parts, walk, need, unlearn, unpark, named, first_write, events, check_types
 local _, now_ms = server_time()
 local who = table.remove(ARGV)
 local from, which, remember_ms = ARGV[1], ARGV[2], tonumber(ARGV[3])

@@ -5,7 +5,7 @@
 -- ARGV: "all", "others", "some", "trim", "clear", "delete" or "unlink"; for how many ms outcomes are remembered; the values, or of "some" how many as LREM takes it and the value, or the first and the last index, or of "delete" and "unlink" "bounded" for the capacity too; last the process that calls
 -- RETURN: how many were taken out; of "clear", "delete" and "unlink" how many keys were there
 -- COST: O(n), n ready; O(n k) to take k values out; O(h log m) more to clear where items have ids, h of them, m waiting
--- INCLUDE: clock, values, need, take_away, capacity_note
+-- INCLUDE: clock, take_away, need, capacity_note
 local who = table.remove(ARGV)
 local which, remember_ms = ARGV[1], tonumber(ARGV[2])
 local _, now_ms = server_time()

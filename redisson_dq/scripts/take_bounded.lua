@@ -19,7 +19,7 @@ if how == 'poll' then
   return reply_with(polled)
 end
 
--- INCLUDE: clock, values, take_away
+-- INCLUDE: clock, take_away
 local remember_ms = tonumber(ARGV[2])
 local _, now_ms = server_time()
 keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)

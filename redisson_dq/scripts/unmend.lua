@@ -6,17 +6,11 @@
 -- INCLUDE: clock, act_once, envelope, delivery_record, records, remember, unlearn, leave, keep_alive, need, first_write, change_room, announce, add, head, events, check_types
 local now_us, now_ms = server_time()
 local who = table.remove(ARGV)
-local nonce, remember_ms = ARGV[1], tonumber(ARGV[3])
+local remember_ms = tonumber(ARGV[3])
 check_known()
 check_types({keys.envelopes}, {keys.forget, keys.returned}, {keys.records})
 need(WRITES_NOTES, RECORDING, UNLEARNING, ADDING, {'GET', 'INCRBY'})
-local FIRST, EACH = 4, 9
-local outcomes = told_before(nonce, math.floor((#ARGV - FIRST + 1) / EACH), now_ms)
-if outcomes then
-  return reply_with({now_us, outcomes})
-end
-outcomes = {}
-keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
+change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)
 
 -- The record of the delivery as it was. A value that was in line is not put back into the line: it comes at its time.
 local function restore_delivery(id, text, deadline)
@@ -43,7 +37,7 @@ local function restore_item(item, id, record, value)
   end
 end
 
-local function put_in(member, score, listed, item, record, text, deadline, value)
+local function put_in(member, score, _, listed, item, record, text, deadline, value)
   local _, id = unwrap(member)
   record = record_in(record)
   if redis.call('ZSCORE', keys.timeout, member) then
@@ -66,7 +60,7 @@ local function put_in(member, score, listed, item, record, text, deadline, value
   return 'done'
 end
 
-local function give_due(member, score, given, item, record, text, deadline)
+local function give_due(member, score, given, _, item, record, text, deadline)
   local _, id = unwrap(member)
   local stands = redis.call('ZSCORE', keys.timeout, member)
   if not stands or tonumber(stands) ~= tonumber(given) then
@@ -87,24 +81,20 @@ local function give_due(member, score, given, item, record, text, deadline)
   return 'done'
 end
 
-local first, first_due
-change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)
-for i = FIRST, #ARGV, EACH do
-  local member, score, given, listed, item, record, text, deadline, value = unpack(ARGV, i, i + EACH - 1)
-  local outcome
-  if ARGV[2] == 'cancel' then
-    outcome = put_in(member, score, listed, item, record, text, deadline, value)
-  else
-    outcome = give_due(member, score, given, item, record, text, deadline)
+local FIRST, EACH = 4, 9
+local outcomes = act_once(ARGV[1], math.floor((#ARGV - FIRST + 1) / EACH), now_ms, who, function(outcomes)
+  local act = ARGV[2] == 'cancel' and put_in or give_due
+  local first, first_due
+  for i = FIRST, #ARGV, EACH do
+    local outcome = act(unpack(ARGV, i, i + EACH - 1))
+    outcomes[#outcomes + 1] = outcome
+    local member, due = ARGV[i], tonumber(ARGV[i + 1])
+    if outcome == 'done' and (not first or due < first_due or due == first_due and member < first) then
+      first, first_due = member, due
+    end
   end
-  outcomes[#outcomes + 1] = outcome
-  local due = tonumber(score)
-  if outcome == 'done' and (not first or due < first_due or due == first_due and member < first) then
-    first, first_due = member, due
+  if first then
+    tell_added(first, first_due, now_ms)
   end
-end
-if first then
-  tell_added(first, first_due, now_ms)
-end
-remember_left(nonce, outcomes, now_ms)
+end)
 return reply_with({now_us, outcomes})

@@ -6,20 +6,13 @@
 -- INCLUDE: clock, act_once, letters, delivery_record, settle, unlearn, need, first_write, room, change_room, announce, events, check_types
 local now_us, now_ms = server_time()
 local who = table.remove(ARGV)
-local nonce, kind, action = ARGV[1], ARGV[2], ARGV[3]
+local kind, action = ARGV[2], ARGV[3]
 check_known()
 check_types(
   {keys.ready, keys.envelopes, keys.quarantine, keys.undecodable, keys.dead},
   {keys.timeout, keys.dead_index, keys.forget, keys.returned}, {keys.dead_info, keys.records})
 need(WRITES_NOTES, UNLEARNING, FOLLOWING, {'GET', 'INCRBY', 'LPUSH', 'LREM'})
 change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)
-local count = math.floor((#ARGV - 3) / 3)
-local outcomes = told_before(nonce, count, now_ms)
-if outcomes then
-  return reply_with({now_us, outcomes})
-end
-outcomes = {}
-keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
 
 -- Values that were given to the queue are at its end, unless others came since. Equal values count for each other.
 local function taken_back(value)
@@ -68,10 +61,11 @@ local function bring_back(element, id, info)
   return 'done'
 end
 
--- The last one first, so that the first one is the head again.
-for i = count, 1, -1 do
-  outcomes[i] = action == 'add' and ready_again(ARGV[3 * i + 1])
-    or bring_back(ARGV[3 * i + 1], ARGV[3 * i + 2], ARGV[3 * i + 3])
-end
-remember_left(nonce, outcomes, now_ms)
+local count = math.floor((#ARGV - 3) / 3)
+local outcomes = act_once(ARGV[1], count, now_ms, who, function(outcomes)
+  -- The last one first, so that the first one is the head again.
+  for i = count, 1, -1 do
+    outcomes[i] = action == 'add' and ready_again(ARGV[3 * i + 1]) or bring_back(unpack(ARGV, 3 * i + 1, 3 * i + 3))
+  end
+end)
 return reply_with({now_us, outcomes})

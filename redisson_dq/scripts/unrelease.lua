@@ -3,20 +3,13 @@
 -- ARGV: nonce, then of each lease its id, its deadline, its record and its value; last the process that calls
 -- RETURN: the server's time in epoch us; "done", "gone" (it was received or changed since), "ended" (its deadline has passed), "lined" (the queue has keys or limits) or "newer" (it has a record in a newer form) of each
 -- COST: O(n (r + log m)), n leases, r ready values, m waiting
--- INCLUDE: clock, act_once, forms, unlearn, need, first_write, grant, announce, events, check_types
+-- INCLUDE: clock, act_once, forms, unlearn, need, first_write, grant, announce, check_types
 local now_us, now_ms = server_time()
 local who = table.remove(ARGV)
-local nonce = ARGV[1]
 check_known()
 check_types({keys.ready}, {keys.timeout, keys.leases, keys.returned})
 need(WRITES_NOTES, UNLEARNING, GRANTING, {'LREM', 'EXISTS'})
 change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)
-local outcomes = told_before(nonce, math.floor((#ARGV - 1) / 4), now_ms)
-if outcomes then
-  return reply_with({now_us, outcomes})
-end
-outcomes = {}
-keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
 -- The turn and the slot of a lease went to others when it ended.
 local lined = redis.call('EXISTS', keys.turns) == 1
 local first, last
@@ -42,12 +35,13 @@ local function hold_again(id, deadline, record, value)
   return 'done'
 end
 
-for i = 2, #ARGV, 4 do
-  outcomes[#outcomes + 1] = hold_again(ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3])
-end
-if first then
-  write_grants(first, now_ms)
-  keep_alive(last, now_ms, {keys.leases, keys.deliveries})
-end
-remember_left(nonce, outcomes, now_ms)
+local outcomes = act_once(ARGV[1], math.floor((#ARGV - 1) / 4), now_ms, who, function(outcomes)
+  for i = 2, #ARGV, 4 do
+    outcomes[#outcomes + 1] = hold_again(unpack(ARGV, i, i + 3))
+  end
+  if first then
+    write_grants(first, now_ms)
+    keep_alive(last, now_ms, {keys.leases, keys.deliveries})
+  end
+end)
 return reply_with({now_us, outcomes})

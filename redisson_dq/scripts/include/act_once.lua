@@ -1,5 +1,5 @@
 -- Acts once on each of some entries, however often the call is sent, and remembers for a day which of them it left.
--- INCLUDE: once
+-- INCLUDE: once, events
 --
 --   returned   nonce                 the call was carried out
 --              nonce .. index        the outcome of this entry, one letter after the index in 2 bytes, unless it was done
@@ -27,4 +27,16 @@ local function remember_left(nonce, outcomes, now_ms)
       redis.call('ZADD', keys.returned, now_ms, nonce .. struct.pack('>I2', i) .. outcome)
     end
   end
+end
+
+-- Calls act with a table that it fills with the outcomes, unless the call was carried out before. Returns the outcomes.
+local function act_once(nonce, count, now_ms, who, act)
+  local outcomes = told_before(nonce, count, now_ms)
+  if not outcomes then
+    outcomes = {}
+    keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
+    act(outcomes)
+    remember_left(nonce, outcomes, now_ms)
+  end
+  return outcomes
 end

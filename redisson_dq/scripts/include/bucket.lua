@@ -1,5 +1,5 @@
 -- Counts the tokens of a rate, on the server's clock.
--- INCLUDE: shared_limit
+-- INCLUDE: eight_bytes, shared_limit
 --
 --   turns    'b' .. rate     since when tokens are counted; how many there were then; until when values that wait for a
 --                            token were given times. Times are in us
@@ -51,13 +51,18 @@ function buckets.plausible(limit, booked, now_us)
   return least(waiting)
 end
 
+-- The numbers in the note of a bucket, or nothing.
+function buckets.noted(limit, rate)
+  local text = redis.call('HGET', rate_key(limit.rate_home), 'b' .. rate) or ''
+  local from, level, booked = string.match(text, '^(%d+) (%-?%d+) (%d+)$')
+  return tonumber(from), tonumber(level), tonumber(booked)
+end
+
 -- The bucket of a limit now: how many tokens it has, and until when times were given. The notes of a call that takes a
 -- token are in from and level. The notes of a call that takes none are in noted_from and noted_level.
 function buckets.of(limit, now_us)
   local count, per_us, size = limit.tokens, limit.per_us, limit.size
-  local text = redis.call('HGET', rate_key(limit.rate_home), 'b' .. limit.rate) or ''
-  local from, level, booked = string.match(text, '^(%d+) (%-?%d+) (%d+)$')
-  from, level, booked = tonumber(from), tonumber(level), tonumber(booked)
+  local from, level, booked = buckets.noted(limit, limit.rate)
   -- After a step back of the clock the noted time is useless.
   if not from or from > now_us or level > size then
     return {tokens = size, booked = now_us, from = now_us, level = size, noted_from = now_us, noted_level = size}
@@ -98,9 +103,7 @@ function buckets.idle_at(limit, from, level, booked, now_us)
 end
 
 function buckets.note(limit, rate, at_us)
-  local at_ms = math.ceil(at_us / 1000)
-  local time = struct.pack('>I4I4', math.floor(at_ms / 4294967296), at_ms % 4294967296)
-  redis.call('ZADD', slots_key(limit.rate_home), 0, 'i' .. time .. rate)
+  redis.call('ZADD', slots_key(limit.rate_home), 0, 'i' .. eight_bytes(math.ceil(at_us / 1000)) .. rate)
 end
 
 function buckets.write(limit, from, level, booked, now_us)
@@ -113,13 +116,11 @@ end
 
 -- Drops the buckets of keys that are idle, up to a number. One that is not is looked at again.
 function buckets.sweep(limit, most, now_us)
-  local key, now_ms = slots_key(limit.rate_home), math.floor(now_us / 1000)
-  local high = '(i' .. struct.pack('>I4I4', math.floor(now_ms / 4294967296), now_ms % 4294967296)
+  local key, high = slots_key(limit.rate_home), '(i' .. eight_bytes(math.floor(now_us / 1000))
   for _, member in ipairs(redis.call('ZRANGEBYLEX', key, '[i', high, 'LIMIT', 0, most)) do
     local rate = string.sub(member, 10)
-    local text = redis.call('HGET', rate_key(limit.rate_home), 'b' .. rate) or ''
-    local from, level, booked = string.match(text, '^(%d+) (%-?%d+) (%d+)$')
-    local at = from and buckets.idle_at(limit, tonumber(from), tonumber(level), tonumber(booked), now_us) or 0
+    local from, level, booked = buckets.noted(limit, rate)
+    local at = from and buckets.idle_at(limit, from, level, booked, now_us) or 0
     redis.call('ZREM', key, member)
     if at < now_us then
       redis.call('HDEL', rate_key(limit.rate_home), 'b' .. rate)

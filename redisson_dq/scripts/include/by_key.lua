@@ -1,5 +1,5 @@
 -- Limits and rates by key: each key of values has slots and tokens of its own.
--- INCLUDE: lines, shared_limit, bucket, slots
+-- INCLUDE: eight_bytes, item_name, lines, unpark, shared_limit, bucket, slots
 --
 --   lines    'p' .. since .. id   a parked value, since epoch ms
 --            'g' .. rate .. id    the value that has a time for the next token, where others wait for their turns
@@ -39,9 +39,7 @@ function by_keys.limit_of(limit, d)
   local function key_of(name)
     local found = is_json and type(told) == 'table' and told[name]
     found = type(found) == 'string' and found or ''
-    return (string.gsub(string.sub(redis.sha1hex(found), 1, 24), '%x%x', function(hex)
-      return string.char(tonumber(hex, 16))
-    end)), (string.gsub(string.sub(found, 1, 480), '%z', ' '))
+    return bytes_of(string.sub(redis.sha1hex(found), 1, 24)), (string.gsub(string.sub(found, 1, 480), '%z', ' '))
   end
   local key, label = key_of(limit.turns_context ~= '' and limit.turns_context or limit.context)
   local rate, rate_label = key_of(limit.rate_context)
@@ -110,27 +108,22 @@ function by_keys.fill_all(limits, now_us, now_ms, none_comes)
 end
 
 function by_keys.note_parked(id, since_ms, label)
-  redis.call('ZADD', keys.lines, 0, 'p' .. in_turn.packed(since_ms) .. id)
+  redis.call('ZADD', keys.lines, 0, 'p' .. eight_bytes(since_ms) .. id)
   redis.call('HSET', keys.turns, 'p' .. id, string.format('%.0f ', since_ms) .. label)
 end
 
 -- The value with this record came again. Returns since when it had been parked, and its turn.
 function by_keys.forget_parked(id)
-  local text = redis.call('HGET', keys.turns, 'p' .. id)
-  local since, turn = string.match(text or '', '^(%d+) %Z*%z?(.*)$')
-  if since and #since < 16 then
-    redis.call('ZREM', keys.lines, 'p' .. in_turn.packed(tonumber(since)) .. id)
-    redis.call('HDEL', keys.turns, 'p' .. id)
-  end
+  local since, turn = forget_parked(id)
   -- A place that was dropped may be that of another value now.
   local known = turn and #turn == 25 and (redis.call('HGET', keys.turns, turn) or id)
-  return tonumber(since), known == id and turn or nil
+  return since, known == id and turn or nil
 end
 
 -- The last place among the values that were handed back untouched. Those go before all others of their line.
 function by_keys.before_others(prefix)
   local last = redis.call(
-    'ZREVRANGEBYLEX', keys.lines, '[' .. prefix .. in_turn.packed(in_turn.FIRST - 1), '[' .. prefix, 'LIMIT', 0, 1)[1]
+    'ZREVRANGEBYLEX', keys.lines, '[' .. prefix .. eight_bytes(in_turn.FIRST - 1), '[' .. prefix, 'LIMIT', 0, 1)[1]
   return in_turn.numbered(prefix, last and #last == #prefix + 8 and number_of(last) + 1 or in_turn.BACK)
 end
 
@@ -211,8 +204,7 @@ function by_keys.take_turns(limits, most, now_us, now_ms, none_comes)
         end
         table.insert(values, 1, value)
       end
-      in_parts(values, function(...) redis.call('LPUSH', keys.ready, ...) end)
-      slots.called_up = slots.called_up + #values
+      slots.put_in(values)
       slots.next_ms = 0
     end
   end
@@ -233,10 +225,7 @@ function by_keys.tidy_home(limit, now_ms)
   for _, member in ipairs(redis.call('ZRANDMEMBER', key, 3)) do
     local kind, id, rest = string.sub(member, 1, 1), string.sub(member, 2, 17), string.sub(member, 18)
     if kind == 's' then
-      local size = string.byte(rest) or 0
-      local ends = redis.pcall(
-        'ZSCORE', key_of_queue('redisson_dq_leases', string.sub(rest, 2 + size)), string.sub(rest, 2, 1 + size))
-      if type(ends) ~= 'string' or tonumber(ends) <= now_ms then
+      if (slots.ends_of(rest) or 0) <= now_ms then
         redis.call('ZREM', key, member)
       end
     elseif kind == 'q' and not in_queue(rest, function()
@@ -247,19 +236,15 @@ function by_keys.tidy_home(limit, now_ms)
   end
 end
 
--- Drops what of the keys of a limit is idle.
-function by_keys.tidy_keys(limit, most, now_us, now_ms)
-  if limit.slots > 0 and #limit.id == 4 and limit.home ~= '' then
-    by_keys.tidy_home(limit, now_ms)
-  end
-  if limit.tokens > 0 and #limit.rate == 4 then
-    buckets.sweep(limit, most, now_us)
-  end
-end
-
+-- Drops what of the keys of these limits is idle.
 function by_keys.tidy_all(limits, most, now_us, now_ms)
   for _, limit in ipairs(limits) do
-    by_keys.tidy_keys(limit, most, now_us, now_ms)
+    if limit.slots > 0 and #limit.id == 4 and limit.home ~= '' then
+      by_keys.tidy_home(limit, now_ms)
+    end
+    if limit.tokens > 0 and #limit.rate == 4 then
+      buckets.sweep(limit, most, now_us)
+    end
   end
 end
 

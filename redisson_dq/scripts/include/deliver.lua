@@ -1,5 +1,5 @@
 -- Delivers due entries: chooses how much one call moves, and moves it to the ready list.
--- INCLUDE: envelope, budget, reads, places, close_up, records, remember, parts, expire_late, lapse, unlearn, aside, named, events, check_types
+-- INCLUDE: opened, budget, reads, places, close_up, records, remember, parts, expire_late, lapse, unlearn, aside, events, check_types
 
 -- A number of due entries, in due order, or fewer where they are large.
 local function first_due(count)
@@ -44,22 +44,13 @@ local function deliver(due, pending, hints, now_us, now_ms, special, leased, rem
     check_known()
   end
   local recorded = special and redis.call('HLEN', keys.records) > 0
-  local bodies, ids, mirrored, numbers, lapsing = {}, {}, {}, {}, {}
-  for i, member in ipairs(due) do
-    local value, id = unwrap(member)
-    bodies[i], ids[i] = value, id
-    lapsing[i] = leased and id and #id ~= 9 and redis.call('ZSCORE', keys.leases, id)
-    -- Lean entries, leases and entries of a newer version are in no list.
-    if id and #id == 8 and not lapsing[i] or not id and not is_newer(member) then
-      mirrored[#mirrored + 1], numbers[#numbers + 1] = member, i
-    end
-  end
-  local found, places, others, is_lost = #mirrored, {}, {}, false
-  if #mirrored > 0 then
+  local bodies, ids, lapsing, listed, numbers = opened(due, leased)
+  local found, places, others, is_lost = 0, {}, {}, false
+  if #listed > 0 then
     local each_us = (recorded or leased) and SPECIAL_US or PLAIN_US
-    found, places, others, is_lost = placed(mirrored, pending, hints, now_us, each_us)
+    found, places, others, is_lost = placed(listed, pending, hints, now_us, each_us)
   end
-  local count = found < #mirrored and numbers[found + 1] - 1 or #due
+  local count = (numbers[found + 1] or #due + 1) - 1
   if hints then
     -- Entries that are in no list have hints too. These are used up without being needed.
     for last = count, (numbers[found] or 0) + 1, -1 do
@@ -70,19 +61,15 @@ local function deliver(due, pending, hints, now_us, now_ms, special, leased, rem
     end
   end
 
-  local values, aside, late = {}, 0, {}
+  local values, aside = {}, 0
   for i = 1, count do
     local member, value, id = due[i], bodies[i], ids[i]
     local record = recorded and value and record_of(id)
     local d = events_kept and value and parsed(redis.call('HGET', keys.deliveries, id)) or nil
     if not value then
       aside = aside + set_aside(member)
-    elseif record and is_too_late(record, now_ms) then
-      late[#late + 1] = late_element(record, value)
-      record.state = 'x'
+    elseif expire_if_late(id, record, value, now_ms) then
       note_event('expired', id, d, value)
-      unlearn(id)
-      forget_place(id)
     else
       values[#values + 1] = value
       -- The end of a lease is noted below.
@@ -95,9 +82,7 @@ local function deliver(due, pending, hints, now_us, now_ms, special, leased, rem
     end
   end
   in_parts(values, function(...) redis.call('RPUSH', keys.ready, ...) end)
-  if #late > 0 then
-    keep_late(late)
-  end
+  local late = keep_late()
   for i = 1, count do
     if lapsing[i] then
       lapse(ids[i], now_ms)
@@ -108,5 +93,5 @@ local function deliver(due, pending, hints, now_us, now_ms, special, leased, rem
     redis.call('ZREMRANGEBYRANK', keys.timeout, 0, count - 1)
   end
   local state = is_lost and 'lost' or count == pending and 'done' or 'found'
-  return #values, aside, #late, {state, hints and hints.used() or 0}
+  return #values, aside, late, {state, hints and hints.used() or 0}
 end

@@ -1,4 +1,5 @@
 -- Reads and writes the record of one delivery, of a lease or of the next one of a value.
+-- INCLUDE: eight_bytes
 --
 -- A record: attempt failures crashes first received offered due order digest, the length of the reason, then the reason
 -- and the context. Times are epoch ms, 0 where none is known. The digest is followed by ':' and the turn of a value
@@ -47,14 +48,10 @@ local function unknown(digest)
 end
 
 local function place(id, d)
-  return d.digest .. struct.pack('>I4I4', math.floor(d.order / 4294967296), d.order % 4294967296) .. id
+  return d.digest .. eight_bytes(d.order) .. id
 end
 
 -- The order in a place. The score in history_ends may be a later time, at which the record is looked at again.
 local function order_of(member)
-  if #member < 40 then
-    return 0
-  end
-  local high, low = struct.unpack('>I4I4', member, 33)
-  return high * 4294967296 + low
+  return #member < 40 and 0 or number_at(member, 33)
 end

@@ -1,5 +1,5 @@
 -- Notes what happens to items, where the queue keeps a history.
--- INCLUDE: clock
+-- INCLUDE: clock, item_name
 --
 --   settings  history -> how many events are kept, a space, for how many ms
 --   events    a stream. An entry of it is one event: e what happened, k the key of the item (or ""), i the id of its entry,
@@ -13,8 +13,6 @@ local events_kept
 local keep_events
 local note_event
 do
-  -- The beginning of a context where the item has a name (named.lua).
-  local NAMED_SO = '{"redisson_dq.item":"'
   -- The most bytes of a reason that are noted.
   local REASON_SIZE = 200
   -- Another program may have written the setting.
@@ -87,31 +85,16 @@ do
     end
   end
 
-  -- The id of the entry with which a named item was offered, and its key.
-  local function name_in(context)
-    if string.sub(context, 1, #NAMED_SO) ~= NAMED_SO then
-      return nil
-    end
-    local is_json, told = pcall(cjson.decode, context)
-    local text = is_json and told['redisson_dq.item']
-    local hex, key = string.match(type(text) == 'string' and text or '', '^(%x+) %d+ (.+)$')
-    return hex and string.gsub(hex, '%x%x', function(byte)
-      return string.char(tonumber(byte, 16))
-    end), key
-  end
-
   -- Notes one event. id: of the entry, or ''. d: the record of the delivery, if there is one. value: where there is none.
   function note_event(what, id, d, value, due, lease, reason)
     if not events_kept then
       return
     end
-    local item, key
-    if d then
-      item, key = name_in(d.context)
-    end
-    local digest = not key and (d and d.digest or value and string.sub(redis.sha1hex(value), 1, 32)) or ''
+    local item = item_of(d)
+    local key = item and key_of_item(d) or ''
+    local digest = key == '' and (d and d.digest or value and string.sub(redis.sha1hex(value), 1, 32)) or ''
     local fields = {
-      'e', what, 'k', key or '', 'i', item or id, 'v', digest, 'w', by, 'l', lease or '', 'n', d and d.attempt or 0,
+      'e', what, 'k', key, 'i', key ~= '' and item or id, 'v', digest, 'w', by, 'l', lease or '', 'n', d and d.attempt or 0,
       'd', due and string.format('%.0f', tonumber(due) or 0) or '', 'r', string.sub(reason or '', 1, REASON_SIZE),
     }
     if last_ms then

@@ -1,5 +1,5 @@
 -- Drops the records of values that nobody will receive any more.
--- INCLUDE: find, named, delivery_record, foreign
+-- INCLUDE: find, named, delivery_record, foreign, item_name
 local AGED = 86400000
 -- A call that leaves at most one record drops this many at most.
 local FEW_HISTORIES = 20

@@ -1,4 +1,4 @@
--- Reads when an entry of ours was offered.
+-- Finds out where an entry is in the list of envelopes: when it was offered, and whether it is among the last.
 --
 -- Ids of ours grow with the offers. Java's are random, and one of 70 looks like one of ours.
 local YEAR_US = 31536000 * 1000000
@@ -15,4 +15,12 @@ local function offered(member, now_us)
     return nil
   end
   return us, low % 4096
+end
+
+-- LPOS looks in a part of the list of this size for an entry that is found nowhere else.
+local FRESH_PART = 8
+
+-- The place of a member among a number of entries at the end of the list, or nil.
+local function place_among_last(member, most)
+  return redis.call('LPOS', keys.envelopes, member, 'RANK', -1, 'MAXLEN', most) or nil
 end

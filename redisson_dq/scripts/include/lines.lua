@@ -1,5 +1,5 @@
 -- Keeps values of one key in line, and those that wait for a slot of a limit.
--- INCLUDE: clock, envelope, find, delivery_record, forms, unlearn, leave, keep_alive, turn, shared_limit, check_types
+-- INCLUDE: eight_bytes, clock, envelope, find, delivery_record, forms, unlearn, leave, keep_alive, turn, shared_limit, check_types
 --
 --   lines    'k' .. key .. number     a turn: the place of a value among those of its key, as they came
 --            'w' .. limit .. number   a turn of a value that waits for a slot of a limit, or a token of a rate by key
@@ -33,11 +33,7 @@ local function line_of(prefix, most)
 end
 
 local function number_of(turn)
-  if #turn < 8 then
-    return 0
-  end
-  local high, low = struct.unpack('>I4I4', turn, #turn - 7)
-  return high * 4294967296 + low
+  return #turn < 8 and 0 or number_at(turn, #turn - 7)
 end
 
 -- How many turns may be between two turns. Numbers may have gaps.
@@ -83,13 +79,10 @@ local function state_of(turn, now_ms)
   return 'ready', d, id
 end
 
-function in_turn.packed(number)
-  return struct.pack('>I4I4', math.floor(number / 4294967296), number % 4294967296)
-end
-
 function in_turn.numbered(prefix, number)
-  redis.call('ZADD', keys.lines, 0, prefix .. in_turn.packed(number))
-  return prefix .. in_turn.packed(number)
+  local turn = prefix .. eight_bytes(number)
+  redis.call('ZADD', keys.lines, 0, turn)
+  return turn
 end
 
 -- The last place of a line. A void turn with a number that no line comes to is none of ours.
@@ -130,12 +123,12 @@ local function call_up(d, id, member, now_ms)
 end
 
 -- How many pages of 100 turns one call looks at. A void turn takes some 2 us.
-local PAGES = 20
+in_turn.PAGES = 20
 
 -- The first of a line whose turn is not void, and whether void ones were before it. Those are dropped. The argument mine
 -- is a turn whose value the caller has.
 local function first_of(prefix, now_ms, mine)
-  for page = 0, PAGES do
+  for page = 0, in_turn.PAGES do
     -- Nearly always the first one is not void.
     local most = page == 0 and 1 or 100
     local turns, void = line_of(prefix, most), {}
@@ -192,7 +185,7 @@ end
 -- comes by itself: it has a time for a token, or keeps its place and is ready. A turn is dropped when its value was ready and
 -- has gone. One that keeps no place loses its turn when it is ready: it takes a slot, or gets another turn.
 local function next_of_limit(limit, now_ms)
-  local from, last, looks = '[w' .. limit, '[w' .. limit .. HIGHEST, 100 * PAGES
+  local from, last, looks = '[w' .. limit, '[w' .. limit .. HIGHEST, 100 * in_turn.PAGES
   while looks > 0 do
     local turns, gone = redis.call('ZRANGEBYLEX', keys.lines, from, last, 'LIMIT', 0, 100), {}
     for _, turn in ipairs(turns) do

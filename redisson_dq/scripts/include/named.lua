@@ -1,30 +1,11 @@
 -- Finds the item of a delivery, and where an item is known now.
+-- INCLUDE: item_name
 --
 --   records  'p' .. entry id   where an item is known that is not known by its entry: 'l' and an id in deliveries, or
 --                              'd' and the id of a dead letter
 --            'v' .. entry id   its value, by which it is found in the ready list
 --            'c' .. entry id   the id of a lease. The item was cancelled while a receiver had it
 --            'n' .. entry id   when it comes again if its receiver fails, and the id of the lease
---
--- An item that was offered under an id, or is known by its payload, stays one item until it is settled. The record of
--- its delivery goes with it from lease to lease. Its context begins with MARK, the entry id in hex, for how many ms
--- outcomes are remembered, and the item's key. An older client reads that as a part of the context, and passes it on.
-local MARK = '{"redisson_dq.item":"'
-
--- The id of the entry that an item was offered with, and for how many ms its outcome is remembered. Nil for a value
--- without a name.
-local function item_of(d)
-  if not d or string.sub(d.context, 1, #MARK) ~= MARK then
-    return nil
-  end
-  local hex, remember_ms = string.match(d.context, '^(%x+) (%d+) ', #MARK + 1)
-  if not hex then
-    return nil
-  end
-  return (string.gsub(hex, '%x%x', function(byte)
-    return string.char(tonumber(byte, 16))
-  end)), tonumber(remember_ms)
-end
 
 -- The id by which an item is known, and "l" or "d".
 local function place_of(item)

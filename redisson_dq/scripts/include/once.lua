@@ -1,17 +1,15 @@
 -- Makes a change once, however often its call is sent again because its reply was lost.
 -- INCLUDE: keep_alive
 
--- A day: for this time a call may be sent again.
-local REMEMBERED_MS = 86400000
-
--- Whether this call was carried out before. Notes the call, and drops the note of an earlier call whose reply has come.
+-- Whether this call was carried out before. Notes the call for a day, as long as it may be sent again, and drops the note of
+-- an earlier call whose reply has come.
 local function was_done(nonce, known, now_ms)
   if known ~= '' then
     redis.call('ZREM', keys.returned, known)
   end
-  redis.call('ZREMRANGEBYSCORE', keys.returned, '-inf', now_ms - REMEMBERED_MS)
+  redis.call('ZREMRANGEBYSCORE', keys.returned, '-inf', now_ms - DAY_MS)
   local done = redis.call('ZADD', keys.returned, 'NX', now_ms, nonce) == 0
-  keep_alive(now_ms + REMEMBERED_MS, now_ms, {keys.returned})
+  keep_alive(now_ms + DAY_MS, now_ms, {keys.returned})
   return done
 end
 

@@ -1,5 +1,5 @@
 -- Takes one entry out.
--- INCLUDE: clock, fresh, ids, unlearn
+-- INCLUDE: clock, ids, unlearn
 local TAKING_OUT = {'HDEL', 'LINDEX', 'LLEN', 'LPOS', 'LRANGE', 'LREM', 'ZREM'}
 -- How many entries in the middle of the list are read to find one of ours.
 local IN_THE_MIDDLE = 16

@@ -62,85 +62,84 @@ function taking.is_free(asked, limit)
   return asked.key == '' and not (limit.slots > 0 and is_by_key(limit.id) or limit.tokens > 0 and is_by_key(limit.rate))
 end
 
--- Takes values out of the ready list: of each key the first ones, until as many wait as the argument ahead says. Those of
--- the key at the head of the list stay.
---
--- seen: what is known of values, by their digests. asks: gives the limit of a value, and whether it has had a turn; such a
--- value is always taken. room: how many values without turns may be taken. most: how many are looked at.
-function taking.take(marks, head, seen, asks, ahead, room, most)
-  marks = taking.located(marks)
-  local all, of_key, waiting, taken, places = marks[1], {}, {}, {}, {}
-  for _, mark in ipairs(marks) do
-    of_key[mark.key] = mark
+-- What is known of a value: its digest, what the caller has seen of it, its limit, and its key where that takes turns.
+function taking.known(value)
+  local digest = digest_of(value)
+  local asked = taking.seen[digest]
+  local limit = asked and taking.asks.limit_of(digest, asked.limit)
+  return digest, asked, limit, limit and limit.turns ~= '' and limit.turns
+end
+
+function taking.is_full(key)
+  taking.waiting[key] = taking.waiting[key] or past.waiting(key)
+  return taking.waiting[key] >= taking.ahead
+end
+
+function taking.add(place, value, digest, key)
+  taking.values[#taking.values + 1] = {value = value, digest = digest, asked = taking.seen[digest]}
+  taking.places[#taking.places + 1] = place
+  if key then
+    taking.waiting[key] = (taking.waiting[key] or past.waiting(key)) + 1
   end
-  local function mark_at(key, before)
-    of_key[key] = of_key[key] or {key = key}
-    of_key[key].before = before
-  end
-  mark_at(head, 0)
-  local function is_full(key)
-    waiting[key] = waiting[key] or past.waiting(key)
-    return waiting[key] >= ahead
-  end
-  local function take(place, value, digest, key)
-    taken[#taken + 1] = {value = value, digest = digest, asked = seen[digest]}
-    places[#places + 1] = place
-    if key then
-      waiting[key] = waiting[key] + 1
-    end
-  end
-  -- Values that stayed, of keys of which fewer wait now.
-  local kept, keys_kept = {all}, 0
-  for key, mark in pairs(of_key) do
-    if key ~= past.ALL and key ~= head and not is_full(key) then
+end
+
+-- Takes values that stayed, of keys of which fewer wait now. Returns how many keys leave values in the list.
+function taking.take_stayed(head, all)
+  local count = 0
+  for key, mark in pairs(taking.marks) do
+    if key ~= past.ALL and key ~= head and not taking.is_full(key) then
       past.walk(mark.before, math.min(past.AT_KEY, all.before - mark.before), function(place, value)
-        local digest = digest_of(value)
-        local limit = seen[digest] and asks.limit_of(digest, seen[digest].limit)
-        if not seen[digest] or limit and limit.turns == key and is_full(key) then
+        local digest, asked, _, of_key = taking.known(value)
+        if not asked or of_key == key and taking.is_full(key) then
           return false
-        elseif limit and limit.turns == key then
-          take(place, value, digest, key)
+        elseif of_key == key then
+          taking.add(place, value, digest, key)
         end
         mark.before = place + 1
       end)
       if mark.before >= all.before then
-        of_key[key] = nil
+        taking.marks[key] = nil
       end
     end
-    keys_kept = keys_kept + (of_key[key] and 1 or 0)
+    count = count + (taking.marks[key] and 1 or 0)
   end
+  return count
+end
+
+-- Takes values behind the mark of all keys, and moves that mark. The values of a key of which enough wait stay.
+function taking.take_behind(all, keys_kept, room, most)
   past.walk(all.before, most, function(place, value)
-    local digest = digest_of(value)
-    if not seen[digest] or #taken >= taking.TAKEN then
+    if #taking.values >= taking.TAKEN then
       return false
     end
-    local limit = asks.limit_of(digest, seen[digest].limit)
-    local key = limit and limit.turns ~= '' and limit.turns
-    if not key and room < 1 then
+    local digest, asked, _, key = taking.known(value)
+    if not asked or not key and room < 1 then
       return false
     elseif not key then
       room = room - 1
-      take(place, value, digest)
-    elseif asks.has_turn(digest) then
-      is_full(key)
-      take(place, value, digest, key)
-    elseif not of_key[key] and is_full(key) and keys_kept <= past.KEYS then
-      mark_at(key, place)
+      taking.add(place, value, digest)
+    elseif taking.asks.has_turn(digest) then
+      taking.add(place, value, digest, key)
+    elseif not taking.marks[key] and taking.is_full(key) and keys_kept <= past.KEYS then
+      taking.marks[key] = {key = key, before = place}
       keys_kept = keys_kept + 1
-    elseif not of_key[key] then
-      is_full(key)
-      take(place, value, digest, key)
+    elseif not taking.marks[key] then
+      taking.add(place, value, digest, key)
     end
     all.before = place + 1
   end)
-  -- Who comes to the end of a long list is not behind all that has not been looked at, unless many of one key come.
+end
+
+-- Takes the first values of keys at the end of the list. Who comes to the end of a long list is not behind all that has not
+-- been looked at, unless many of one key come.
+function taking.take_last(all)
   local last, firsts = {}, {}
   past.walk(math.max(all.before, redis.call('LLEN', keys.ready) - past.LAST), past.LAST, function(place, value)
-    local digest = digest_of(value)
-    local asked = seen[digest]
-    local limit = asked and asks.limit_of(digest, asked.limit)
-    local key = limit and limit.turns
-    if key and key ~= '' and not of_key[key] and taking.is_free(asked, limit) and not is_full(key) and waiting[key] == 0 then
+    local digest, asked, limit, key = taking.known(value)
+    if
+      key and not taking.marks[key] and taking.is_free(asked, limit)
+      and not taking.is_full(key) and taking.waiting[key] == 0
+    then
       last[key] = (last[key] or 0) + 1
       if last[key] == 1 then
         firsts[#firsts + 1] = {place, value, digest, key}
@@ -149,15 +148,36 @@ function taking.take(marks, head, seen, asks, ahead, room, most)
   end)
   for _, first in ipairs(firsts) do
     if last[first[4]] <= taking.FEW then
-      take(unpack(first))
+      taking.add(unpack(first))
     end
   end
-  if #places > 0 then
-    close_up(places, {}, keys.ready)
+end
+
+-- Takes values out of the ready list: of each key the first ones, until as many wait as the argument ahead says. Those of
+-- the key at the head of the list stay.
+--
+-- seen: what is known of values, by their digests. asks: gives the limit of a value, and whether it has had a turn; such a
+-- value is always taken. room: how many values without turns may be taken. most: how many are looked at.
+function taking.take(marks, head, seen, asks, ahead, room, most)
+  taking.seen, taking.asks, taking.ahead = seen, asks, ahead
+  -- How many of each key wait, the values that are taken, and their places.
+  taking.waiting, taking.values, taking.places = {}, {}, {}
+  marks = taking.located(marks)
+  local all = marks[1]
+  taking.marks = {}
+  for _, mark in ipairs(marks) do
+    taking.marks[mark.key] = mark
   end
-  for key, mark in pairs(of_key) do
+  taking.marks[head] = {key = head, before = 0}
+  taking.take_behind(all, taking.take_stayed(head, all), room, most)
+  taking.take_last(all)
+  if #taking.places > 0 then
+    close_up(taking.places, {}, keys.ready)
+  end
+  local kept = {all}
+  for key, mark in pairs(taking.marks) do
     local before = 0
-    for _, place in ipairs(places) do
+    for _, place in ipairs(taking.places) do
       before = before + (place < mark.before and 1 or 0)
     end
     mark.before = mark.before - before
@@ -167,5 +187,5 @@ function taking.take(marks, head, seen, asks, ahead, room, most)
     end
   end
   taking.write(kept)
-  return taken
+  return taking.values
 end

@@ -1,5 +1,5 @@
 -- Finds the places of due entries in the envelope list, of as many as one call has time for.
--- INCLUDE: clock, budget, fresh, ids, search, reads
+-- INCLUDE: clock, budget, ids, search, reads
 --
 -- The front and the end of the list are looked at first. A short list is scanned, and so is a short part of a long one.
 -- Entries of ours are searched for by their ids. The entries that are left then have random ids. A few of them are left
@@ -11,24 +11,12 @@
 
 -- The most entries that are left to LREM rather than to a pass.
 local FEW_DUE = 16
--- From this number on, and a hundredth of the list, entries of ours are found faster by a pass than by a search for
--- each.
-local MANY_DUE = 2000
 -- The time to move an entry, when its place was found and is marked. Then that of one that may have a record or be a lease.
 local PLAIN_US, SPECIAL_US = 3, 12
 -- The share of a call's time that a search takes. The rest is for moving the entries that it has found.
 local SEARCHING = 0.6
--- Where few are due in a list longer than that, how many a call searches for. The way to them takes most of its time.
-local VERY_LONG, FEW_FOUND = 2000000, 40
 -- The most entries that are read at once.
 local READ = 500
--- How many us the way to a place takes for each byte, of entries that share a node of the list. Larger ones have one
--- each. Then the time to move a byte.
-local WALKED_US, LARGEST, MOVED_BYTE_US = 0.00000067, 8192, 0.006
--- The time that reading one end of the list may take, as some entries may be large there, in us.
-local ENDS_US = 2000
--- How many at the end of the list are fresh.
-local FRESH = 2000
 
 -- The search of one call: its members, which of them it has not found yet, and the places of the others by member.
 local function sought(members)
@@ -86,10 +74,13 @@ end
 -- Looks at the front of the list and at its end, and among fresh entries. LPOS does that for a few members, and copies no
 -- values into the script. More of them are found faster by reading.
 local function look_at_the_ends(seek, size, now_us)
-  local count = #seek.members
-  local read = noted(seek, 0, math.min(size, count) - 1, math.huge, ENDS_US / slowness)
+  -- How many at the end of the list are fresh.
+  local FRESH = 2000
+  -- The time that reading one end of the list may take, as some entries may be large there, in us.
+  local count, ends_us = #seek.members, 2000 / slowness
+  local read = noted(seek, 0, math.min(size, count) - 1, math.huge, ends_us)
   local reach = count + (#maybe_fresh(seek, now_us) > FEW_DUE and FRESH or 0)
-  read = noted(seek, math.max(count, size - reach), size - 1, math.huge, ENDS_US / slowness, true) and read
+  read = noted(seek, math.max(count, size - reach), size - 1, math.huge, ends_us, true) and read
   seek.complete = read and size <= count + reach
   local members = seek.complete and {} or maybe_fresh(seek, now_us)
   for _, member in ipairs(#members <= FEW_DUE and members or {}) do
@@ -147,6 +138,10 @@ end
 -- Returns the time it has taken in us, and the number of the last member that it was for, or nil where a pass is
 -- faster.
 local function look_for(seek, size, pending, now_us, whole_us)
+  -- From this number on, and a hundredth of the list, entries of ours are found faster by a pass than by a search for each.
+  local MANY_DUE = 2000
+  -- Where few are due in a list longer than that, how many a call searches for. The way to them takes most of its time.
+  local VERY_LONG, FEW_FOUND = 2000000, 40
   local most_us, each_found_us, read_us = work_us(size), found_us(size), READ_US * size
   local ours = ours_of(seek, now_us)
   local javas_us = (seek.left - #ours) * PASSED_US * size
@@ -211,6 +206,9 @@ end
 -- whether a pass has to find the next. pending: how many are due. whole_us: the time that reading the whole list may
 -- take.
 local function placed(members, pending, hints, now_us, each_us, whole_us)
+  -- How many us the way to a place takes for each byte, of entries that share a node of the list. Larger ones have one
+  -- each. Then the time to move a byte.
+  local WALKED_US, LARGEST, MOVED_BYTE_US = 0.00000067, 8192, 0.006
   local size = redis.call('LLEN', keys.envelopes)
   local most_us, most_way_us = work_us(size), way_us(size, pending)
   local seek, spent_us, count, searched = sought(members), 2 * #members, #members, false

@@ -1,6 +1,5 @@
 -- Writes and drops records.
 -- INCLUDE: keep_alive
-local WEEK = 604800000
 -- The time that reading, writing, finding, sweeping and dropping records takes.
 local RECORDING = {
   'HDEL', 'HGET', 'HSET', 'PEXPIRE', 'PTTL', 'ZADD', 'ZCOUNT', 'ZRANGE', 'ZRANGEBYSCORE', 'ZREM', 'ZSCORE',
@@ -8,7 +7,7 @@ local RECORDING = {
 
 -- Both keys stay until the last time that matters (keep_alive.lua).
 local function live_until(at, now_ms)
-  keep_alive(at + WEEK, now_ms, {keys.records, keys.forget})
+  keep_alive(at + 7 * DAY_MS, now_ms, {keys.records, keys.forget})
 end
 
 -- Returns the time, for live_until.
@@ -40,4 +39,12 @@ local function drop(id, record)
     redis.call('HDEL', keys.records, record.key)
   end
   redis.call('ZREM', keys.forget, id)
+end
+
+-- Notes that an item was taken out, so that it is not reported later as delivered. Returns the time, for live_until.
+local function bury(id, record, due, remember_ms, now_ms)
+  if record then
+    drop(id, record)
+  end
+  return remember_ms > 0 and forget_at(id, math.max(due, now_ms) + remember_ms) or 0
 end

@@ -4,15 +4,8 @@
 -- Java's ids are random and lie between ours. So a search may miss an entry that a random id misled it about. It may
 -- also miss one from before a step back of the clock. The caller looks for such an entry in another way.
 
--- A look at a long part of the list reads one entry. In a part of at most SHORT entries it reads AROUND entries near a
--- guess. Where it meets only Java's it reads JAVAS entries.
-local SHORT, AROUND, JAVAS = 256, 8, 64
--- The length of a list in which the way to a place takes as long as reading an entry.
-local WAY = 100000
 -- How many entries a look reads for the way to them.
 local worth = 1
--- A search reads entries with their values. It gives up after this many bytes.
-local SEARCH_BYTES = 8000000
 local bytes_searched, bytes_of_one = 0, READ_BYTES
 
 -- The facts that a search has of an entry: its place, when it was offered, its number in that us.
@@ -22,7 +15,8 @@ end
 
 -- The spots before the first and after the last entry of the list.
 local function all_of(size)
-  worth = math.max(1, math.floor(size / WAY))
+  -- In a list of this length the way to a place takes as long as reading an entry.
+  worth = math.max(1, math.floor(size / 100000))
   return spot(-1, -math.huge, 0), spot(size, math.huge, 0)
 end
 
@@ -66,6 +60,9 @@ end
 -- are near it, whatever the others are. So it goes on where the list has none of ours. Else guesses take turns with the
 -- middle, where they do not halve the rest.
 local function find_place(wanted, before, behind, now_us)
+  -- A look at a long part of the list reads one entry. In a part of at most SHORT entries it reads AROUND entries near a
+  -- guess. Where it meets only Java's it reads JAVAS entries. A search gives up after SEARCH_BYTES.
+  local SHORT, AROUND, JAVAS, SEARCH_BYTES = 256, 8, 64, 8000000
   local halved, is_javas, reach = true, false, before.us == -math.huge and 1 or 0
   while behind.place - before.place > 1 and bytes_searched < SEARCH_BYTES do
     local least, most, span = before.place + 1, behind.place - 1, behind.place - before.place

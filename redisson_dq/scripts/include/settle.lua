@@ -1,14 +1,6 @@
 -- Follows an item from one id to the next, until it is settled.
--- INCLUDE: named, records, remember, events
+-- INCLUDE: item_name, named, records, remember, events
 local FOLLOWING = {'HDEL', 'HEXISTS', 'HGET', 'HSET', 'HSETNX', 'PEXPIRE', 'PTTL', 'ZADD', 'ZSCORE'}
-local DAY_MS = 86400000
-
--- The item's key, or ''.
-local function key_of(d)
-  local is_json, told = pcall(cjson.decode, d.context)
-  local item = is_json and told['redisson_dq.item']
-  return type(item) == 'string' and string.match(item, '^%x+ %d+ (.*)$') or ''
-end
 
 -- Notes the id by which the item of a delivery is known now, at least until a time. The argument kind is "l" for an id in
 -- deliveries, "d" for that of a dead letter. The argument value is given where its queue may not know it.
@@ -21,7 +13,7 @@ local function known_by(d, kind, id, until_ms, now_ms, value)
     return
   elseif redis.call('HEXISTS', keys.records, 'e' .. item) == 0 then
     -- It came from another queue, or a client that knows nothing of places has dropped its record.
-    local key = key_of(d)
+    local key = key_of_item(d)
     if key == '' or redis.call('HSETNX', keys.records, key, item) == 0 then
       return
     end

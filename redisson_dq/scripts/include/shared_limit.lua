@@ -43,12 +43,12 @@ local function key_of_queue(prefix, queue)
 end
 
 -- Whether keys has those of another queue, into which nothing has been written yet.
-local unchecked = false
+homes.unchecked = false
 
 -- Fails before a value of another queue is taken out, where it could not be put back: by the type of a key there, or by
 -- this user's rights. Those of this queue were checked by the call.
 local function check_other_queue()
-  if not unchecked then
+  if not homes.unchecked then
     return
   end
   check_types(
@@ -60,13 +60,13 @@ local function check_other_queue()
       error({err = 'NOPERM'})
     end
   end
-  unchecked = false
+  homes.unchecked = false
 end
 
 -- Carries out work on the keys of another queue. An error there is none of this call's.
 local function in_queue(queue, work)
   local own = keys
-  unchecked = true
+  homes.unchecked = true
   keys = {ready = queue}
   for name, prefix in pairs({
     arrivals = 'redisson_dq_arrivals', timeout = 'redisson_delay_queue_timeout', envelopes = 'redisson_delay_queue',
@@ -77,38 +77,8 @@ local function in_queue(queue, work)
     keys[name] = key_of_queue(prefix, queue)
   end
   local done, found = pcall(work)
-  keys, unchecked = own, false
+  keys, homes.unchecked = own, false
   return done and found
-end
-
--- How many slots of a shared limit are taken, and where none is free the time at which the first one ends. Those of leases
--- that have ended by themselves are free.
-local function shared_slots_taken(limit, now_ms)
-  local key, of_key = slots_key(limit.home), homes.key_in(limit.id, limit.home)
-  local low, high = '[s' .. of_key, of_key == '' and '(t' or '[s' .. of_key .. HIGHEST
-  local taken = redis.call('ZLEXCOUNT', key, low, high)
-  if taken < limit.slots then
-    return taken
-  end
-  local first = math.huge
-  for _, slot in ipairs(redis.call('ZRANGEBYLEX', key, low, high, 'LIMIT', 0, 10000)) do
-    local size = string.byte(slot, 2 + #of_key) or 0
-    local id, queue = string.sub(slot, 3 + #of_key, 2 + #of_key + size), string.sub(slot, 3 + #of_key + size)
-    local ends = redis.pcall('ZSCORE', key_of_queue('redisson_dq_leases', queue), id)
-    if type(ends) ~= 'string' or tonumber(ends) <= now_ms then
-      redis.call('ZREM', key, slot)
-      taken = taken - 1
-    else
-      first = math.min(first, tonumber(ends))
-    end
-  end
-  return taken, first
-end
-
--- Whether values of any queue wait for a slot of a shared limit, or of any key that begins so.
-local function awaits_slot(limit, home)
-  local of_key = homes.key_in(limit, home)
-  return #redis.call('ZRANGEBYLEX', slots_key(home), '[q' .. of_key, '[q' .. of_key .. '\255', 'LIMIT', 0, 1) > 0
 end
 
 -- Offers a free slot to the values of some other queues, to other ones at each time. The argument call_up calls up

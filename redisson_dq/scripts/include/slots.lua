@@ -56,34 +56,56 @@ function slots.check(limits)
   end
 end
 
+-- When the lease ends that has a slot of a home, by what follows the key in it; nil where no lease has it.
+function slots.ends_of(slot)
+  local size = string.byte(slot) or 0
+  local id, queue = string.sub(slot, 2, 1 + size), string.sub(slot, 2 + size)
+  local ends = redis.pcall('ZSCORE', key_of_queue('redisson_dq_leases', queue), id)
+  return type(ends) == 'string' and tonumber(ends) or nil
+end
+
+-- How many slots are taken, of those between two members of a key, and where none is free the time at which the first one
+-- ends. Those of leases that have ended by themselves are free. The argument ends_of gives the time at which a slot ends.
+function slots.count(key, low, high, most, now_ms, ends_of)
+  local taken, first = redis.call('ZLEXCOUNT', key, low, high), math.huge
+  if taken < most then
+    return taken
+  end
+  for _, slot in ipairs(redis.call('ZRANGEBYLEX', key, low, high, 'LIMIT', 0, 10000)) do
+    local ends = ends_of(slot)
+    if not ends or ends <= now_ms then
+      redis.call('ZREM', key, slot)
+      taken = taken - 1
+    else
+      first = math.min(first, ends)
+    end
+  end
+  return taken, first
+end
+
 -- How many slots of a limit are taken, and where none is free the time at which the first one ends.
 function slots.taken(limit, now_ms)
   local shared, first_shared = 0, nil
   if limit.home ~= '' then
-    shared, first_shared = shared_slots_taken(limit, now_ms)
+    local of_key = homes.key_in(limit.id, limit.home)
+    local high = of_key == '' and '(t' or '[s' .. of_key .. HIGHEST
+    shared, first_shared = slots.count(slots_key(limit.home), '[s' .. of_key, high, limit.slots, now_ms, function(slot)
+      return slots.ends_of(string.sub(slot, 2 + #of_key))
+    end)
     if shared >= limit.slots or homes.is_by_key(limit.home) then
       return shared, first_shared
     end
   end
   -- Leases of this queue, also those of a version that knows no homes.
   local low, high = '[s' .. limit.id, '[s' .. limit.id .. HIGHEST
-  local taken = redis.call('ZLEXCOUNT', keys.lines, low, high)
-  if taken < limit.slots then
-    return math.max(taken, shared)
-  end
-  -- Slots of leases that have ended by themselves are free.
-  local first = math.huge
-  for _, slot in ipairs(line_of('s' .. limit.id, 10000)) do
+  local taken, first = slots.count(keys.lines, low, high, limit.slots, now_ms, function(slot)
     local id = string.sub(slot, 18)
     local ends = tonumber(redis.call('ZSCORE', keys.leases, id) or nil)
     if not ends or ends <= now_ms then
-      redis.call('ZREM', keys.lines, slot)
       redis.call('HDEL', keys.turns, 's' .. id)
-      taken = taken - 1
-    else
-      first = math.min(first, ends)
     end
-  end
+    return ends
+  end)
   return math.max(taken, shared), first
 end
 
@@ -115,6 +137,12 @@ function slots.on_their_way(prefix, none_comes)
   return redis.call('ZLEXCOUNT', keys.lines, '[' .. prefix, '[' .. prefix .. HIGHEST)
 end
 
+-- Values that were called up are ready, before all others.
+function slots.put_in(values)
+  in_parts(values, function(...) redis.call('LPUSH', keys.ready, ...) end)
+  slots.called_up = slots.called_up + #values
+end
+
 -- Calls up values for the slots of a limit that are free, however they became free. A lease may have ended by itself, or
 -- the limit may be higher than before. A value that was called up may wait for its key, or another program may have taken
 -- it.
@@ -130,14 +158,15 @@ function slots.call_up(limit, free, now_ms, none_comes)
     end
     table.insert(values, 1, value)
   end
-  in_parts(values, function(...) redis.call('LPUSH', keys.ready, ...) end)
-  slots.called_up = slots.called_up + #values
+  slots.put_in(values)
   return free < 1 or #values > 0 or comes
 end
 
 -- Whether values of any queue wait for slots of this limit. Of a limit by key: of any of its keys.
 function slots.are_awaited(id, home)
-  return #line_of('w' .. id, 1) > 0 or #line_of('c' .. id, 1) > 0 or home ~= '' and awaits_slot(id, home)
+  local queue = 'q' .. homes.key_in(id, home)
+  return #line_of('w' .. id, 1) > 0 or #line_of('c' .. id, 1) > 0
+    or home ~= '' and #redis.call('ZRANGEBYLEX', slots_key(home), '[' .. queue, '[' .. queue .. '\255', 'LIMIT', 0, 1) > 0
 end
 
 -- How many slots of a limit are free, how many are taken, and when the first one ends.
@@ -157,7 +186,7 @@ function slots.fill(limit, now_us, now_ms, none_comes)
   slots.call_up(limit, free, now_ms, none_comes)
   if free > 0 and limit.home ~= '' then
     offer_slot(limit.id, limit.home, 10, now_ms, function()
-      return slots.call_up(limit, free, now_ms, redis.call('EXISTS', keys.ready, keys.arrivals) == 0)
+      return slots.call_up(limit, free, now_ms, in_turn.none_ready())
     end)
   end
   if #line_of('w' .. limit.id, 1) > 0 then

@@ -1,11 +1,10 @@
 -- Follows a value in line from one id to the next.
+-- INCLUDE: item_name
 
 -- The turn that a record names (lines.lua), or nil.
 local function turn_of(d)
   if d.turn and d.turn ~= '' then
-    return 'k' .. string.gsub(d.turn, '%x%x', function(hex)
-      return string.char(tonumber(hex, 16))
-    end)
+    return 'k' .. bytes_of(d.turn)
   end
   return nil
 end

@@ -1,5 +1,5 @@
 -- Takes an item away from wherever it is.
--- INCLUDE: remember, out, unlearn, letters, bury, room, need, unpark
+-- INCLUDE: remember, out, unlearn, letters, room, need, unpark
 
 -- The argument at says where the item is (whereabouts.lua). A leased item is dropped when it comes back.
 local function withdraw(item, record, at, remember_ms, now_ms)
