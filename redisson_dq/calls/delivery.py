@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
+from operator import attrgetter
 from typing import Any, Generic, NoReturn, TypeVar
 
 from redisson_dq.calls.lease import DeliveryRequests, Lease
 from redisson_dq.items import SettleOutcome
 from redisson_dq.scheduling.times import from_ms, from_optional_ms
 
-__all__ = ["DeliveryFacts", "ValueFacts"]
+__all__ = ["DeliveryFacts", "ValueFacts", "lease_of", "value_of"]
 
 T = TypeVar("T")
 
@@ -142,3 +144,9 @@ class DeliveryFacts(ValueFacts[T]):
     def requests(self) -> DeliveryRequests[T]:
         """This delivery's calls as requests that are not sent, for a :class:`Pipeline`."""
         return DeliveryRequests(self)
+
+
+#: The lease that a delivery shows, for those who renew it or end it.
+lease_of: Callable[[ValueFacts[Any]], Lease] = attrgetter("_lease")
+#: Its value, without a function in between.
+value_of: Callable[[ValueFacts[Any]], Any] = attrgetter("_value")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from operator import attrgetter
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -12,7 +10,7 @@ from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._common.texts import described
 from redisson_dq._concurrency import async_finish
 from redisson_dq._concurrency.blocks import AsyncWrongWith
-from redisson_dq.calls.delivery import DeliveryFacts
+from redisson_dq.calls.delivery import DeliveryFacts, lease_of, value_of
 from redisson_dq.calls.lease import DeliveryRequests, Lease
 from redisson_dq.durability import Durability
 from redisson_dq.errors import RedissonDQError
@@ -139,12 +137,6 @@ class Delivery(DeliveryFacts[T], AsyncWrongWith):
             logger.warning(
                 "queue %r: nack of %s because its block failed: %s", self._lease.name, self._lease.display_name, failure
             )
-
-
-#: The lease that a delivery shows, for those who renew it or end it.
-lease_of: Callable[[Delivery[Any]], Lease] = attrgetter("_lease")
-#: Its value, without a function in between.
-value_of: Callable[[Delivery[Any]], Any] = attrgetter("_value")
 
 
 def is_of(delivery: Delivery[Any], connections: Connections) -> bool:

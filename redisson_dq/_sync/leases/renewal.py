@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 import math
-import weakref
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -21,17 +20,15 @@ from redisson_dq._concurrency import (
 )
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
+from redisson_dq.calls.renewing import GIVE_UP, RENEW, KeptLeases, extended, nearly_over
 from redisson_dq.calls.settling import Settling
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
-from redisson_dq.items import SettleOutcome
 from redisson_dq.scheduling.clock import Clock
 
 __all__ = ["Renewal"]
 
 logger = logging.getLogger("redisson_dq")
 
-# A lease is renewed when a third of its time has passed, tried again at this share of it, and given up at this share.
-_RENEW, _AGAIN, _GIVE_UP = 2 / 3, 1 / 12, 1 / 6
 # The name under which it reports an outage.
 _PART = "renewal"
 # How long close() waits for an answer that is under way.
@@ -59,11 +56,10 @@ class _Alarm:
         self._switch.off()
         self._next = math.inf
 
-    def wait(self, pause: float | None) -> None:
-        """Waits after a look. None: there is nothing to do."""
-        if pause is not None:
-            self._next = self._clock.monotonic() + pause
-        self._switch.wait(pause)
+    def wait(self, pause: float) -> None:
+        """Waits after a look. Infinity: there is nothing to do."""
+        self._next = self._clock.monotonic() + pause
+        self._switch.wait(None if pause == math.inf else pause)
 
 
 class Renewal:
@@ -78,8 +74,7 @@ class Renewal:
         self._connections = connections
         self._clock = connections.clock
         self._mutex = Mutex()
-        # In the order in which they were received.
-        self._deliveries: weakref.WeakKeyDictionary[Delivery[Any], None] = weakref.WeakKeyDictionary()
+        self._kept: KeptLeases[Delivery[Any]] = KeptLeases(self._clock, self._mutex)
         self._renewing, self._watching = _Alarm(self._clock), _Alarm(self._clock)
         # Deliveries whose callbacks have to be called. "end": no more come.
         self._lost: Inbox[Delivery[Any] | Literal["end"]] = Inbox(self._clock)
@@ -113,11 +108,11 @@ class Renewal:
         with self._mutex:
             if self._closed:
                 return
-            self._deliveries.update(dict.fromkeys(deliveries))
+            self._kept.deliveries.update(dict.fromkeys(deliveries))
         visible = leases[0].visible
         left = min([lease.left for lease in leases])
-        self._renewing.bring_forward(left - _RENEW * visible)
-        self._watching.bring_forward(left - _GIVE_UP * visible)
+        self._renewing.bring_forward(left - RENEW * visible)
+        self._watching.bring_forward(left - GIVE_UP * visible)
 
     def close(self) -> None:
         """Ends the background tasks, once callbacks have run for the leases lost by now. Leases run on until their
@@ -144,7 +139,7 @@ class Renewal:
         tried: dict[Settling, float] = {}
         while not self._closed:
             self._renewing.reset()
-            due, pause = self._due(tried)
+            due, pause = self._kept.due(tried)
             for settling, deliveries in due.items():
                 tried[settling] = self._clock.monotonic()
                 if self._renew(settling, deliveries):
@@ -153,8 +148,8 @@ class Renewal:
             # The background task must not hold the last reference to the deliveries.
             due.clear()
             if self._refused:
-                self._allowed(self._refused - {lease_of(each).settling.source.key for each in self._living()})
-            if pause is None:
+                self._allowed(self._refused - self._kept.queues())
+            if pause == math.inf:
                 # Nothing is left to renew, so no later answer would end the outage.
                 self._connections.outage.gave_up(_PART)
             self._renewing.wait(pause)
@@ -164,46 +159,11 @@ class Renewal:
             self._watching.reset()
             self._watching.wait(self._tell_in_time())
 
-    def _tell_in_time(self) -> float | None:
+    def _tell_in_time(self) -> float:
         """Gives up the leases whose renewal has hung for too long, and says how long until the next look."""
-        pause: float | None = None
-        for delivery in self._living():
-            lease = lease_of(delivery)
-            asked_at = self._asked_at
-            # An answer that was asked for only now may still come: a loop that was blocked begins with both tasks.
-            hung = 0.0 if asked_at is None else self._clock.monotonic() - asked_at
-            wait = max(lease.left - _GIVE_UP * lease.visible, _AGAIN * lease.visible - hung)
-            if wait <= 0:
-                lease.is_given_up = True
-                self._tell(delivery)
-            else:
-                pause = wait if pause is None else min(pause, wait)
+        given_up, pause = self._kept.hung(self._asked_at)
+        self._tell(given_up)
         return pause
-
-    def _living(self) -> list[Delivery[Any]]:
-        """The leases that are still to be renewed."""
-        with self._mutex:
-            for delivery in list(self._deliveries):
-                if lease_of(delivery).is_ending:
-                    self._deliveries.pop(delivery, None)
-            return list(self._deliveries)
-
-    def _due(self, tried: dict[Settling, float]) -> tuple[dict[Settling, list[Delivery[Any]]], float | None]:
-        """The leases to renew now, and the time until the next renewal."""
-        due: dict[Settling, list[Delivery[Any]]] = {}
-        pause: float | None = None
-        for delivery in self._living():
-            lease = lease_of(delivery)
-            visible = lease.visible
-            wait = lease.left - _RENEW * visible
-            again = tried.get(lease.settling, -math.inf) + _AGAIN * visible - self._clock.monotonic()
-            wait = max(wait, again)
-            # Renewals that are due a little later are sent along.
-            if wait <= _AGAIN * visible and again <= 0:
-                due.setdefault(lease.settling, []).append(delivery)
-                wait = _AGAIN * visible
-            pause = wait if pause is None else min(pause, wait)
-        return due, None if pause is None else max(pause, 0.001)
 
     def _renew(self, settling: Settling, deliveries: list[Delivery[Any]]) -> bool:
         """False when it has to be tried again soon."""
@@ -225,18 +185,13 @@ class Renewal:
                     key = settling.source.key
                     self._refused.add(key)
                     self._connections.refusals.began((_PART, key), key, "leases are not renewed", error)
-                self._give_up(batch, settling.source.visible)
+                self._tell([each for each in batch if nearly_over(lease_of(each))])
                 return False
             finally:
                 self._asked_at = None
             self._connections.outage.ended(_PART)
             self._allowed({settling.source.key})
-            for each, outcome in zip(batch, outcomes, strict=True):
-                if lease_of(each).is_ending:
-                    continue
-                lease_of(each).extended(outcome, deadline_ms, now_us)
-                if outcome is SettleOutcome.LOST:
-                    self._tell(each)
+            self._tell(extended(batch, outcomes, deadline_ms, now_us))
         return True
 
     def _allowed(self, queues: set[str]) -> None:
@@ -245,32 +200,18 @@ class Renewal:
             self._refused.discard(key)
             self._connections.refusals.ended((_PART, key))
 
-    def _give_up(self, deliveries: list[Delivery[Any]], visible: float) -> None:
-        for each in deliveries:
-            lease = lease_of(each)
-            if lease.left <= _GIVE_UP * visible and not lease.is_ending:
-                lease.is_given_up = True
-                self._tell(each)
-
-    def _tell(self, delivery: Delivery[Any]) -> None:
-        lease = lease_of(delivery)
-        with self._mutex:
-            told, lease.is_ending = lease.is_ending, True
-        if not told:
-            lease.lost()
-        if not told and lease.on_lost is not None:
-            self._lost.put(delivery)
+    def _tell(self, lost: Sequence[Delivery[Any]]) -> None:
+        for delivery in lost:
+            if self._kept.lose(delivery) and lease_of(delivery).on_lost is not None:
+                self._lost.put(delivery)
 
     def _call_back(self) -> None:
         while isinstance(delivery := self._lost.get(), Delivery):
-            self._call_back_with(delivery)
+            lease = lease_of(delivery)
+            assert lease.on_lost is not None
+            try:
+                call(lease.on_lost, delivery)
+            except Exception:
+                logger.exception("queue %r: the on_lost= callback for %s failed", lease.name, lease.display_name)
             # The background task must not hold the last reference to the delivery.
             del delivery
-
-    def _call_back_with(self, delivery: Delivery[Any]) -> None:
-        lease = lease_of(delivery)
-        assert lease.on_lost is not None
-        try:
-            call(lease.on_lost, delivery)
-        except Exception:
-            logger.exception("queue %r: the on_lost= callback for %s failed", lease.name, lease.display_name)
