@@ -36,15 +36,12 @@ class _Question:
     #: When an observer asks, the look is not reported to observers: they would ask again, and wait for themselves.
     observers: Observers
     is_of_observer: bool
-    began_us: int = attrs.field(init=False)
+    began_us: int
     is_answered: bool = False
     error: RedissonDQError | None = None
     round_trip_us: int | None = None
     ahead_us: int | None = None
     found: dict[str, QueueStats] = attrs.field(factory=dict)
-
-    def __attrs_post_init__(self) -> None:
-        self.began_us = self.connections.clock.calendar_us()
 
     async def ask(self) -> None:
         if self.is_of_observer:
@@ -127,12 +124,13 @@ class Checkup:
 
     def _asked(self) -> tuple[_Question, AsyncBackgroundTask]:
         """The look that is under way, or a new one. One that Redis does not answer stays the only one."""
-        observers = self._runtime.options.observers
+        observers, connections = self._runtime.options.observers, self._runtime.connections
         is_of_observer = observers.is_telling_here
         with self._mutex:
             current = self._current.get(is_of_observer)
             if current is None or current[0].is_answered:
-                question = _Question(self._runtime.connections, _opened(self._runtime), observers, is_of_observer)
+                opened, now_us = _opened(self._runtime), connections.clock.calendar_us()
+                question = _Question(connections, opened, observers, is_of_observer, now_us)
                 current = question, AsyncBackgroundTask(question.ask, "redisson_dq-health")
                 self._current[is_of_observer] = current
             return current

@@ -24,6 +24,7 @@ from redisson_dq.health import ClientHealth
 from redisson_dq.inspection import QueueInspection
 from redisson_dq.items import Problem, TransferCounts
 from redisson_dq.observing import Observer, Role
+from redisson_dq.scheduling.engine import State
 from redisson_dq.scheduling.times import Delay, seconds_of
 from redisson_dq.stats import QueueStats
 from redisson_dq.wire import commands
@@ -142,11 +143,8 @@ class Watching(Opening):
         without the queue's hash tag.
         """
         # A handle that is open for a moment, and moves nothing.
-        if partitions is None:
-            async with self.blocking_queue(name, transfer=False, dead_letter=dead_letter) as queue:
-                return await queue.inspect()
-        async with self.blocking_queue(name, transfer=False, partitions=partitions, dead_letter=dead_letter) as whole:
-            return await whole.inspect()
+        async with self.blocking_queue(name, transfer=False, partitions=partitions, dead_letter=dead_letter) as queue:
+            return await queue.inspect()
 
     def queue_names(self, match: str | None = None) -> AsyncIterator[str]:
         """The names of the queues that Redis has, one by one, in no order: those of this library and of Redisson's.
@@ -261,7 +259,9 @@ class Watching(Opening):
 
         A queue is missing if nothing has used it yet, or its subscription is not confirmed. No round trip.
         """
-        return self.runtime.roles
+        driver = self.runtime.transfer_driver
+        tasks = [] if driver is None else list(driver.tasks.values())
+        return {task.name: task.engine.role for task in tasks if task.engine.state is not State.DETACHED}
 
     @property
     def problems(self) -> tuple[Problem, ...]:

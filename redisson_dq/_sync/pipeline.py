@@ -10,16 +10,13 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import Any, Generic, TypeVar
 
-import attrs
-
 from redisson_dq._common.bound import Bound
 from redisson_dq._common.texts import shown
 from redisson_dq._concurrency.blocks import WrongWith
+from redisson_dq._sync.connecting.asking import without_subscribers
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq.calls.values import warn_of_other_types
 from redisson_dq.errors import ArgumentError, DecodeError, EncodeError, RedissonDQError
-from redisson_dq.items import Redriven
-from redisson_dq.stats import QueueStats
 from redisson_dq.wire.request import OtherTypes, Request
 
 __all__ = ["Pipeline", "Reply"]
@@ -100,9 +97,7 @@ class Pipeline(WrongWith):
                 # The reply raises the error, whether the bytes could be kept or not.
                 with contextlib.suppress(DecodeError):
                     self._connections.undecodable.set_aside(outcome, reply.request.aside)
-            if self._connections.is_cluster:
-                outcome = _of_one_node(outcome)
-            reply._fill(outcome)
+            reply._fill(without_subscribers(outcome, self._connections))
         return [reply.result for reply in replies]
 
     def _refused(self, replies: list[Reply[Any]]) -> dict[int, EncodeError]:
@@ -170,10 +165,3 @@ class Pipeline(WrongWith):
     ) -> None:
         if kind is None and self._replies:
             self.execute()
-
-
-def _of_one_node(outcome: Any) -> Any:
-    """A result without the number of clients that listen, as a node knows only its own subscribers."""
-    if isinstance(outcome, Redriven):
-        return attrs.evolve(outcome, clients=None)
-    return attrs.evolve(outcome, subscribers=None) if isinstance(outcome, QueueStats) else outcome

@@ -22,7 +22,6 @@ from redisson_dq._sync.receiving.receivers import Receivers
 from redisson_dq.errors import ClosedError
 from redisson_dq.items import TransferCounts
 from redisson_dq.scheduling.clock import client_parts
-from redisson_dq.scheduling.engine import Role, State
 from redisson_dq.wire import commands
 from redisson_dq.wire.keys import QueueKeys
 
@@ -177,13 +176,6 @@ class Runtime:
                     left.append(ready)
         if left:
             self.receivers.end(*left)
-
-    @property
-    def roles(self) -> dict[str, Role]:
-        """The role of this client for each queue that it moves, from the first transfer on. By the queues' names."""
-        driver = self.transfer_driver
-        tasks = [] if driver is None else list(driver.tasks.values())
-        return {task.name: task.engine.role for task in tasks if task.engine.state is not State.DETACHED}
 
     # -- life cycle --------------------------------------------------------------------------------------------------
 

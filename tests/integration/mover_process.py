@@ -13,9 +13,7 @@ import redisson_dq
 def main(url: str, queue: str) -> None:
     with redisson_dq.connect(url) as client:
         client.delayed_queue(queue).start_moving()
-        mover = client.runtime.transfer_driver
-        assert mover is not None
-        print(mover.id, flush=True)
+        print(client.runtime.connections.client, flush=True)
         sys.stdin.read()
 
 

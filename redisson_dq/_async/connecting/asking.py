@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import attrs
 from redis.asyncio import ConnectionPool
 
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq.errors import RedissonDQError
+from redisson_dq.items import Redriven
 from redisson_dq.stats import QueueStats
 from redisson_dq.wire.request import Request
 
 __all__ = ["answers", "outcomes", "timed", "without_subscribers"]
 
 T = TypeVar("T")
-Stats = TypeVar("Stats", bound=QueueStats)
 
 
 async def outcomes(connections: Connections, requests: Sequence[Request[Any]]) -> list[Any]:
@@ -53,6 +53,10 @@ async def timed(connections: Connections, request: Request[T], node: ConnectionP
     return result, connections.clock.now_us() - sent_us
 
 
-def without_subscribers(found: Stats, connections: Connections) -> Stats:
-    """A node of a cluster knows only its own subscribers, so there the figure is unknown."""
-    return attrs.evolve(found, subscribers=None) if connections.is_cluster else found
+def without_subscribers(found: T, connections: Connections) -> T:
+    """A node of a cluster knows only its own subscribers, so there the number in a result is unknown."""
+    if connections.is_cluster and isinstance(found, QueueStats):
+        return cast(T, attrs.evolve(found, subscribers=None))
+    if connections.is_cluster and isinstance(found, Redriven):
+        return cast(T, attrs.evolve(found, clients=None))
+    return found

@@ -130,11 +130,22 @@ async def _cut(runs: Runs, source: Source, where: str, error: Exception) -> Redi
     return RedisReplyError(f"{where}: the connection is closed at {command}: the server is {A_PROXY}")
 
 
+def _type_of(key: str) -> Request[str]:
+    return Request(words=("TYPE", key), types={key: ""}, parse=bytes.decode)
+
+
+async def _asked(runs: Runs, request: Request[list[str]]) -> list[str]:
+    """The result, empty where Redis does not say."""
+    try:
+        return await runs.run(request)
+    except RedissonDQError:
+        return []
+
+
 async def _wrong_type(runs: Runs, request: Request[Any]) -> WrongTypeError | None:
     """Finds the key that made Redis answer WRONGTYPE."""
     for key, expected in request.types.items():
-        probe = Request(words=("TYPE", key), types={key: ""}, parse=bytes.decode)
-        found = await runs.run(probe)
+        found = await runs.run(_type_of(key))
         if found not in (expected, "none"):
             return WrongTypeError(
                 f"key {key!r} holds a {found}, but this queue keeps a {expected} there; "
@@ -162,10 +173,7 @@ async def _denied(runs: Runs, request: Request[Any], error: ResponseError) -> Re
     script = request.script
     if script is None or script.name == "missing_rights" or runs_no_scripts(error):
         return None
-    try:
-        missing = await runs.run(calls.missing_rights(list(request.types), script.commands))
-    except RedissonDQError:
-        return None
+    missing = await _asked(runs, calls.missing_rights(list(request.types), script.commands))
     if not missing:
         return None
     # Redis 6.2 refuses a command in the midst of a script.
@@ -188,7 +196,7 @@ async def _switched_off(
         return None
     if not runs.serves_keys:
         try:
-            await runs.run(Request(words=("TYPE", key), types={key: ""}, parse=bytes.decode))
+            await runs.run(_type_of(key))
         except RedissonDQError as failure:
             if _UNKNOWN.search(str(failure)):
                 return None
@@ -206,10 +214,7 @@ async def _unknown(runs: Runs, request: Request[Any], error: ResponseError) -> R
     script = request.script
     if script is None or script.name == "unknown_commands":
         return None
-    try:
-        unknown = await runs.run(calls.unknown_commands(list(request.types), script.commands))
-    except RedissonDQError:
-        return None
+    unknown = await _asked(runs, calls.unknown_commands(list(request.types), script.commands))
     if not unknown:
         return None
     return RedisReplyError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
 
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq.calls.confirming import why_not
@@ -42,10 +41,6 @@ async def check_durability(connections: Connections, durable: Durability) -> Non
     # This request changes nothing, so the only possible answer of interest is an error.
     words = ("WAITAOF", 1, 0, 1) if durable.fsync else ("WAIT", 0, 1)
     try:
-        await connections.run(Request(words=words, types={"": ""}, parse=_anything))
+        await connections.run(Request(words=words, types={"": ""}, parse=bool))
     except RedisReplyError as error:
         raise ServerSettingError(f"durable=: {why_not(durable, error)}") from error
-
-
-def _anything(reply: Any) -> Any:
-    return reply

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any, Generic, TypeVar
 
 from redisson_dq._async.connecting.asking import outcomes, without_subscribers
@@ -20,6 +20,7 @@ from redisson_dq.wire.request import Request
 __all__ = ["AnyQueue"]
 
 U = TypeVar("U")
+V = TypeVar("V")
 #: The handle of each part: of the queue itself, or of a partition.
 Part = TypeVar("Part", bound="AnyQueue[Any]")
 Self = TypeVar("Self", bound="AnyQueue[Any]")
@@ -108,6 +109,21 @@ class AnyQueue(AsyncWrongWith, Generic[Part]):
     async def _run_on(self, part: Part, request: Request[U]) -> U:
         part._check()
         return await self._runtime.connections.run(request)
+
+    async def _walk_on(self, part: Part, walk: Generator[Request[U], U, V]) -> V:
+        """Sends the requests of a walk to a part, one after the other; gives its result."""
+        request = next(walk)
+        while True:
+            try:
+                reply = await self._run_on(part, request)
+            except Exception as error:
+                walk.throw(error)
+                raise
+            try:
+                request = walk.send(reply)
+            except StopIteration as error:
+                result: V = error.value
+                return result
 
     async def _ask(self, request_of: Callable[[Part], Request[U]], parts: Sequence[Part] | None = None) -> list[U]:
         """Asks every part, or some, the same. Raises an error when all have answered, as :func:`all_of`."""

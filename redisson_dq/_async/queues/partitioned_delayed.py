@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import zip_longest
@@ -26,6 +26,7 @@ from redisson_dq.errors import ArgumentError, RedissonDQError
 from redisson_dq.items import Outcome, entry_id
 from redisson_dq.observing.operations import OperationKind
 from redisson_dq.scheduling.times import Delay
+from redisson_dq.wire.request import Request
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -149,10 +150,7 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]], DelayedCalls[T]):
         :Cost: that of :meth:`find` and of the partition's cancel; with ``key`` one round trip
         :Guarantee: atomic; may safely be repeated
         """
-        partition = await self._partition_with(id, key)
-        if partition is not None:
-            return await partition.cancel(id)
-        return most_telling(await self._ask(lambda each: each.requests.cancel(id)))
+        return await self._of_item(id, key, lambda partition: partition.requests.cancel(id))
 
     async def reschedule(
         self, id: str, delay: Delay | None = None, at: datetime | None = None, *, key: str | None = None
@@ -162,10 +160,7 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]], DelayedCalls[T]):
         :Cost: that of :meth:`find`, and O(log n); with ``key`` one round trip
         :Guarantee: atomic
         """
-        partition = await self._partition_with(id, key)
-        if partition is not None:
-            return await partition.reschedule(id, delay, at)
-        return most_telling(await self._ask(lambda each: each.requests.reschedule(id, delay, at)))
+        return await self._of_item(id, key, lambda partition: partition.requests.reschedule(id, delay, at))
 
     async def run_now(self, id: str, key: str | None = None) -> Outcome:
         """Makes one waiting item due at once. Otherwise like :meth:`reschedule`.
@@ -214,12 +209,16 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]], DelayedCalls[T]):
             return self.partitions[0]
         return self.partition_for(key(value))
 
-    async def _partition_with(self, id: str, key: str | None) -> DelayedQueue[T] | None:
-        """The key's partition, or the one where the item waits."""
+    async def _of_item(
+        self, id: str, key: str | None, request_of: Callable[[DelayedQueue[T]], Request[Outcome]]
+    ) -> Outcome:
+        """Asks the key's partition, or the one where the item waits; else all of them."""
         if key is not None:
-            return self.partition_for(key)
-        found = await self._sought(id)
-        return None if found is None else found[0]
+            asked: Sequence[DelayedQueue[T]] = [self.partition_for(key)]
+        else:
+            found = await self._sought(id)
+            asked = self.partitions if found is None else [found[0]]
+        return most_telling(await self._ask(request_of, asked))
 
     async def _sought(self, id: str) -> tuple[DelayedQueue[T], DelayedItem[T]] | None:
         """The waiting item with that id, and its partition. Raises ArgumentError when several partitions have one."""

@@ -161,16 +161,4 @@ class WaitingQueue(CollectedQueue[T]):
         return await self._walk(walks.removed(self.keys, which, values, self._side.options.remember_ms))
 
     async def _walk(self, walk: Walk[U, V]) -> V:
-        """Sends the requests of a walk one after the other; gives its result."""
-        request = next(walk)
-        while True:
-            try:
-                reply = await self._run(request)
-            except Exception as error:
-                walk.throw(error)
-                raise
-            try:
-                request = walk.send(reply)
-            except StopIteration as error:
-                result: V = error.value
-                return result
+        return await self._walk_on(self, walk)

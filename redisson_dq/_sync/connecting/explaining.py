@@ -133,11 +133,22 @@ def _cut(runs: Runs, source: Source, where: str, error: Exception) -> RedissonDQ
     return RedisReplyError(f"{where}: the connection is closed at {command}: the server is {A_PROXY}")
 
 
+def _type_of(key: str) -> Request[str]:
+    return Request(words=("TYPE", key), types={key: ""}, parse=bytes.decode)
+
+
+def _asked(runs: Runs, request: Request[list[str]]) -> list[str]:
+    """The result, empty where Redis does not say."""
+    try:
+        return runs.run(request)
+    except RedissonDQError:
+        return []
+
+
 def _wrong_type(runs: Runs, request: Request[Any]) -> WrongTypeError | None:
     """Finds the key that made Redis answer WRONGTYPE."""
     for key, expected in request.types.items():
-        probe = Request(words=("TYPE", key), types={key: ""}, parse=bytes.decode)
-        found = runs.run(probe)
+        found = runs.run(_type_of(key))
         if found not in (expected, "none"):
             return WrongTypeError(
                 f"key {key!r} holds a {found}, but this queue keeps a {expected} there; "
@@ -165,10 +176,7 @@ def _denied(runs: Runs, request: Request[Any], error: ResponseError) -> RedisRep
     script = request.script
     if script is None or script.name == "missing_rights" or runs_no_scripts(error):
         return None
-    try:
-        missing = runs.run(calls.missing_rights(list(request.types), script.commands))
-    except RedissonDQError:
-        return None
+    missing = _asked(runs, calls.missing_rights(list(request.types), script.commands))
     if not missing:
         return None
     # Redis 6.2 refuses a command in the midst of a script.
@@ -189,7 +197,7 @@ def _switched_off(runs: Runs, request: Request[Any], command: str, error: Respon
         return None
     if not runs.serves_keys:
         try:
-            runs.run(Request(words=("TYPE", key), types={key: ""}, parse=bytes.decode))
+            runs.run(_type_of(key))
         except RedissonDQError as failure:
             if _UNKNOWN.search(str(failure)):
                 return None
@@ -207,10 +215,7 @@ def _unknown(runs: Runs, request: Request[Any], error: ResponseError) -> RedisRe
     script = request.script
     if script is None or script.name == "unknown_commands":
         return None
-    try:
-        unknown = runs.run(calls.unknown_commands(list(request.types), script.commands))
-    except RedissonDQError:
-        return None
+    unknown = _asked(runs, calls.unknown_commands(list(request.types), script.commands))
     if not unknown:
         return None
     return RedisReplyError(

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
 
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq.calls.confirming import why_not
@@ -45,10 +44,6 @@ def check_durability(connections: Connections, durable: Durability) -> None:
     # This request changes nothing, so the only possible answer of interest is an error.
     words = ("WAITAOF", 1, 0, 1) if durable.fsync else ("WAIT", 0, 1)
     try:
-        connections.run(Request(words=words, types={"": ""}, parse=_anything))
+        connections.run(Request(words=words, types={"": ""}, parse=bool))
     except RedisReplyError as error:
         raise ServerSettingError(f"durable=: {why_not(durable, error)}") from error
-
-
-def _anything(reply: Any) -> Any:
-    return reply

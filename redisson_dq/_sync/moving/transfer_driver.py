@@ -60,8 +60,6 @@ class TransferDriver:
         self._observers = options.observers
         # Says whether this client receives from the list with this key.
         self._receives = receives
-        #: The name by which the scripts distinguish this client from others that move the same queue.
-        self.id = connections.client
         self._reserve_us = RESERVE_US + random.randrange(_STAGGER_US)
         # The clock of the one server, where it is not a cluster.
         self.server_clock = self._server_clock()

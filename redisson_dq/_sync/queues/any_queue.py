@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any, Generic, TypeVar
 
 from redisson_dq._concurrency.blocks import WrongWith
@@ -23,6 +23,7 @@ from redisson_dq.wire.request import Request
 __all__ = ["AnyQueue"]
 
 U = TypeVar("U")
+V = TypeVar("V")
 #: The handle of each part: of the queue itself, or of a partition.
 Part = TypeVar("Part", bound="AnyQueue[Any]")
 Self = TypeVar("Self", bound="AnyQueue[Any]")
@@ -111,6 +112,21 @@ class AnyQueue(WrongWith, Generic[Part]):
     def _run_on(self, part: Part, request: Request[U]) -> U:
         part._check()
         return self._runtime.connections.run(request)
+
+    def _walk_on(self, part: Part, walk: Generator[Request[U], U, V]) -> V:
+        """Sends the requests of a walk to a part, one after the other; gives its result."""
+        request = next(walk)
+        while True:
+            try:
+                reply = self._run_on(part, request)
+            except Exception as error:
+                walk.throw(error)
+                raise
+            try:
+                request = walk.send(reply)
+            except StopIteration as error:
+                result: V = error.value
+                return result
 
     def _ask(self, request_of: Callable[[Part], Request[U]], parts: Sequence[Part] | None = None) -> list[U]:
         """Asks every part, or some, the same. Raises an error when all have answered, as :func:`all_of`."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import heapq
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from redisson_dq._sync.queues.any_queue import AnyQueue
 from redisson_dq._sync.queues.waiting import WaitingQueue
@@ -121,17 +121,7 @@ class DelayedCalls(AnyQueue[WaitingQueue[T]]):
         :Cost: O(n), n events of the queue; one round trip for 500 of them, and two for each partition
         :Guarantee: reads only; each round trip at a moment of its own
         """
-        found = []
-        for part in self._parts:
-            reading = history_of(part._side, id, since, until, what, limit)
-            result: Any = None
-            while True:
-                try:
-                    request = reading.send(result)
-                except StopIteration as error:
-                    found.append(error.value)
-                    break
-                result = self._run_on(part, request)
+        found = [self._walk_on(part, history_of(part._side, id, since, until, what, limit)) for part in self._parts]
         return list(heapq.merge(*found, key=lambda event: event.time))[-limit:]
 
     def history_kept(self) -> tuple[int, timedelta] | None:
@@ -202,8 +192,7 @@ class DelayedCalls(AnyQueue[WaitingQueue[T]]):
         now_us = self._run_on(home, commands.server_time_us(home.keys.timeout))
         first_ms = recurrence.first_ms(-(-now_us // 1000))
         with self._runtime.operations.around(OperationKind.SEND, "offer_recurring", home.name, id=id):
-            request = offered_again(home._side, value, id, recurrence, first_ms)
-            outcome = self._run_on(home, request)
+            outcome = self._run_on(home, offered_again(home._side, value, id, recurrence, first_ms))
         others = [part for part in self._parts if part is not home]
         if outcome is OfferOutcome.OFFERED and others:
             ended = self._ask(lambda part: part.requests.cancel_recurring(id), others)

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timezone
 from typing import Any, Generic, TypeVar
 
-import attrs
-
+from redisson_dq._sync.connecting.asking import without_subscribers
 from redisson_dq._sync.queues.any_queue import AnyQueue
 from redisson_dq._sync.queues.handle import Handle
 from redisson_dq._sync.queues.lease_calls import LeaseCalls
@@ -146,9 +145,7 @@ class LeasingQueue(Leasing[T], _LeasingPart[T], Generic[T]):
         self._leaser = Leaser(runtime, [side], self._check)
 
     def _redriven(self, ids: Iterable[str | DeadLetter[T]] | None, limit: int | None, to: str | None) -> Redriven:
-        done = self._run(self.requests.redrive(ids, limit, to))
-        # A node of a cluster knows only its own subscribers.
-        return attrs.evolve(done, clients=None) if self._runtime.connections.is_cluster else done
+        return without_subscribers(self._run(self.requests.redrive(ids, limit, to)), self._runtime.connections)
 
 
 def terms_of(queue: LeasingQueue[Any]) -> LeaseTerms:

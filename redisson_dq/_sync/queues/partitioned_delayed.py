@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import zip_longest
@@ -29,6 +29,7 @@ from redisson_dq.errors import ArgumentError, RedissonDQError
 from redisson_dq.items import Outcome, entry_id
 from redisson_dq.observing.operations import OperationKind
 from redisson_dq.scheduling.times import Delay
+from redisson_dq.wire.request import Request
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -152,10 +153,7 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]], DelayedCalls[T]):
         :Cost: that of :meth:`find` and of the partition's cancel; with ``key`` one round trip
         :Guarantee: atomic; may safely be repeated
         """
-        partition = self._partition_with(id, key)
-        if partition is not None:
-            return partition.cancel(id)
-        return most_telling(self._ask(lambda each: each.requests.cancel(id)))
+        return self._of_item(id, key, lambda partition: partition.requests.cancel(id))
 
     def reschedule(
         self, id: str, delay: Delay | None = None, at: datetime | None = None, *, key: str | None = None
@@ -165,10 +163,7 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]], DelayedCalls[T]):
         :Cost: that of :meth:`find`, and O(log n); with ``key`` one round trip
         :Guarantee: atomic
         """
-        partition = self._partition_with(id, key)
-        if partition is not None:
-            return partition.reschedule(id, delay, at)
-        return most_telling(self._ask(lambda each: each.requests.reschedule(id, delay, at)))
+        return self._of_item(id, key, lambda partition: partition.requests.reschedule(id, delay, at))
 
     def run_now(self, id: str, key: str | None = None) -> Outcome:
         """Makes one waiting item due at once. Otherwise like :meth:`reschedule`.
@@ -217,12 +212,14 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]], DelayedCalls[T]):
             return self.partitions[0]
         return self.partition_for(key(value))
 
-    def _partition_with(self, id: str, key: str | None) -> DelayedQueue[T] | None:
-        """The key's partition, or the one where the item waits."""
+    def _of_item(self, id: str, key: str | None, request_of: Callable[[DelayedQueue[T]], Request[Outcome]]) -> Outcome:
+        """Asks the key's partition, or the one where the item waits; else all of them."""
         if key is not None:
-            return self.partition_for(key)
-        found = self._sought(id)
-        return None if found is None else found[0]
+            asked: Sequence[DelayedQueue[T]] = [self.partition_for(key)]
+        else:
+            found = self._sought(id)
+            asked = self.partitions if found is None else [found[0]]
+        return most_telling(self._ask(request_of, asked))
 
     def _sought(self, id: str) -> tuple[DelayedQueue[T], DelayedItem[T]] | None:
         """The waiting item with that id, and its partition. Raises ArgumentError when several partitions have one."""

@@ -47,7 +47,7 @@ def test_each_role_has_its_name(flavour: Flavour, url: str, admin: Any, threads:
         assert waiting.result(PATIENCE) == "a"
         # All of one client have its name, by which the scripts know it too.
         (one,) = {each["name"].split("/")[2].partition("@")[0] for each in ours(admin)}
-        assert client.runtime.transfer_driver.id == one
+        assert client.runtime.connections.client == one
         if knows_libraries(admin):
             assert {(each["lib-name"], each["lib-ver"]) for each in ours(admin)} == {("redisson-dq", VERSION)}
 
