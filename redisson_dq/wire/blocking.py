@@ -31,7 +31,6 @@ from redisson_dq.wire.taken import Taken
 
 __all__ = [
     "Move",
-    "PlainSource",
     "Pop",
     "PutBack",
     "RoundRobin",
@@ -81,22 +80,41 @@ class Waitable(Protocol):
         ...
 
 
-class Source(Waitable, Protocol):
-    """The commands by which one connection waits for values."""
+class Source:
+    """The commands by which one connection waits for values: a :class:`Waitable` at one node of the server.
+
+    Unless a subclass says something else, it waits on one list, and its blocking command takes the value.
+    """
+
+    __slots__ = ()
+
+    @property
+    def key(self) -> str:
+        raise NotImplementedError
 
     @property
     def keys(self) -> tuple[str, ...]:
         """The keys of its commands. The first one chooses the node of a cluster."""
-        ...
+        raise NotImplementedError
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        return (self,)
+
+    def ends_with(self, key: str) -> bool:
+        return key == self.key
+
+    def leases(self, key: str) -> bool:
+        return False
 
     def length(self) -> Request[int]:
         """How many values a look would find."""
-        ...
+        return commands.length_of(self.key)
 
     @property
     def sets_aside(self) -> bool:
         """Whether the blocking command may set a value aside, which only a look hands out."""
-        ...
+        return False
 
     def look(self, count: int) -> Request[list[Taken]] | None:
         """Takes up to this many values at once, sent before anything blocks.
@@ -104,44 +122,44 @@ class Source(Waitable, Protocol):
         None: no look is needed before the blocking command. With 0 it returns values that the blocking
         command may have moved for callers who are gone.
         """
-        ...
+        return None
 
     def words(self, timeout: float) -> tuple[Word, ...]:
         """The blocking command. The server ends it after ``timeout`` seconds; 0 is without an end."""
-        ...
+        raise NotImplementedError
 
     def behind(self) -> Request[list[Taken]] | None:
         """A repeatable request that takes one value when the blocking command has ended in any way.
 
         So this costs no extra round trip. None: the blocking command itself takes the value.
         """
-        ...
+        return None
 
     def taken(self, reply: Any) -> list[Taken]:
         """The values in the reply to the blocking command, when it is not nil."""
-        ...
+        raise NotImplementedError
 
     def more(self, count: int) -> Request[list[Taken]] | None:
         """Takes up to this many more values, if there are any. None where only the blocking command may take."""
-        ...
+        raise NotImplementedError
 
     def at_once(self, count: int) -> Request[list[Taken]] | None:
         """Takes up to this many values that are ready, and never blocks. None where only the blocking command takes."""
-        ...
+        return self.more(count)
 
     def after(self, taken: Sequence[Taken], known: Mapping[str, bytes]) -> PutBack | None:
         """The request that has to follow before these values are handed out. When it fails, they are still handed out.
 
         ``known`` is as for :meth:`put_back`.
         """
-        ...
+        return None
 
     def put_back(self, surplus: Sequence[Taken], known: Mapping[str, bytes]) -> list[PutBack]:
         """Returns these values to where they came from. No request is needed where they are safe in Redis.
 
         ``known`` is, by key, the nonce of the last one that Redis has answered.
         """
-        ...
+        raise NotImplementedError
 
 
 def seconds(timeout: float) -> str:
@@ -152,50 +170,8 @@ def seconds(timeout: float) -> str:
     return f"{max(timeout, 0.001):.3f}" if timeout else "0"
 
 
-class PlainSource:
-    """A source that waits on one list, and whose blocking command takes the value without a script, as most do."""
-
-    __slots__ = ()
-
-    @property
-    def key(self) -> str:
-        raise NotImplementedError
-
-    @property
-    def sources(self: Source) -> tuple[Source, ...]:
-        return (self,)
-
-    def ends_with(self, key: str) -> bool:
-        return key == self.key
-
-    def leases(self, key: str) -> bool:
-        return False
-
-    def length(self) -> Request[int]:
-        return commands.length_of(self.key)
-
-    @property
-    def sets_aside(self) -> bool:
-        return False
-
-    def look(self, count: int) -> Request[list[Taken]] | None:
-        return None
-
-    def behind(self) -> Request[list[Taken]] | None:
-        return None
-
-    def more(self, count: int) -> Request[list[Taken]] | None:
-        raise NotImplementedError
-
-    def at_once(self, count: int) -> Request[list[Taken]] | None:
-        return self.more(count)
-
-    def after(self, taken: Sequence[Taken], known: Mapping[str, bytes]) -> PutBack | None:
-        return None
-
-
 @attrs.frozen
-class Pop(PlainSource):
+class Pop(Source):
     """One end of one list, or of the first of several that has a value.
 
     ``room`` are the keys of a bounded queue. A value that is taken makes room in it, one that goes back takes room.
@@ -255,7 +231,7 @@ def put_back(end: End, surplus: Sequence[Taken], known: Mapping[str, bytes], bou
 
 
 @attrs.frozen
-class Move(PlainSource):
+class Move(Source):
     """From one end of a list to an end of another. A value that nobody waits for is safe where it was moved to."""
 
     source: str

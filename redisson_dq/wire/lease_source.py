@@ -12,7 +12,7 @@ import attrs
 
 from redisson_dq.scheduling.clock import SYSTEM, Clock
 from redisson_dq.wire import calls
-from redisson_dq.wire.blocking import PlainSource, PutBack, seconds
+from redisson_dq.wire.blocking import PutBack, Source, seconds
 from redisson_dq.wire.calls import Admitted, LimitWords, Peeked, Seen
 from redisson_dq.wire.calls.due import Due, DueRange
 from redisson_dq.wire.calls.leases import LeaseKeys, ReceiveReply
@@ -46,7 +46,7 @@ os.register_at_fork(after_in_child=_count_anew)
 
 
 @attrs.frozen(cache_hash=True)
-class LeaseSource(PlainSource):
+class LeaseSource(Source):
     """The first values of a list, each leased for this many us. After ``limit`` deliveries (0: never) a value is a dead
     letter. A value that is given back is ready again, or waits for at least ``back_after_us`` where that is above zero.
 

@@ -110,7 +110,7 @@ _numbers = itertools.count(1)
 
 
 @attrs.frozen
-class Counted:
+class Counted(Source):
     """A source whose look counts how often each of its requests was carried out."""
 
     pop: Pop
@@ -120,25 +120,8 @@ class Counted:
         return self.pop.key
 
     @property
-    def sources(self) -> tuple[Source, ...]:
-        return (self,)
-
-    @property
     def keys(self) -> tuple[str, ...]:
         return self.pop.keys
-
-    def ends_with(self, key: str) -> bool:
-        return self.pop.ends_with(key)
-
-    def leases(self, key: str) -> bool:
-        return False
-
-    def length(self) -> Request[int]:
-        return self.pop.length()
-
-    @property
-    def sets_aside(self) -> bool:
-        return False
 
     def at_once(self, count: int) -> Request[list[Taken]] | None:
         return self.look(count)
@@ -157,17 +140,11 @@ class Counted:
     def words(self, timeout: float) -> tuple[Any, ...]:
         return self.pop.words(timeout)
 
-    def behind(self) -> None:
-        return None
-
     def taken(self, reply: Any) -> list[Taken]:
         """The reply only says that there is something."""
         return []
 
     def more(self, count: int) -> None:
-        return None
-
-    def after(self, taken: Sequence[Taken], known: Mapping[str, bytes]) -> None:
         return None
 
     def put_back(self, surplus: Sequence[Taken], known: Mapping[str, bytes]) -> list[Any]:

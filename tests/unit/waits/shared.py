@@ -28,7 +28,8 @@ from redisson_dq.scheduling.tries import Tries
 from redisson_dq.waits.line import Farewell, Lifeline, Waiter
 from redisson_dq.waits.rotation import CalledSources
 from redisson_dq.waits.watched import WatchedSource
-from redisson_dq.wire.blocking import PlainSource, PutBack
+from redisson_dq.wire import blocking
+from redisson_dq.wire.blocking import PutBack
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
 from tests.unit.waits.walking import Broken
@@ -39,7 +40,7 @@ Event = tuple[Any, ...]
 
 
 @attrs.frozen
-class Source(PlainSource):
+class Source(blocking.Source):
     """One list. Its requests are words that :class:`World` knows."""
 
     name: str

@@ -37,7 +37,8 @@ from redisson_dq.waits.steps import (
     StepRefused,
     WaitStep,
 )
-from redisson_dq.wire.blocking import PlainSource, PutBack
+from redisson_dq.wire import blocking
+from redisson_dq.wire.blocking import PutBack
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
 from tests.unit.waits.walking import Broken
@@ -61,7 +62,7 @@ class Kind(enum.Enum):
 
 
 @attrs.frozen(eq=False)
-class Source(PlainSource):
+class Source(blocking.Source):
     """A source whose requests name what Redis has to do."""
 
     kind: Kind
