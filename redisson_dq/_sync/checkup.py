@@ -21,8 +21,7 @@ from redisson_dq.observing import Observers
 from redisson_dq.scheduling.times import from_us
 from redisson_dq.stats import QueueStats
 from redisson_dq.wire import commands
-from redisson_dq.wire.calls import LeaseKeys
-from redisson_dq.wire.keys import DeadKeys
+from redisson_dq.wire.keys import DeadKeys, LeaseKeys
 
 __all__ = ["Checkup"]
 

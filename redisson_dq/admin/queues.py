@@ -10,12 +10,13 @@ from redis import ConnectionPool
 
 from redisson_dq.admin.servers import AdminServers, KeyCommand
 from redisson_dq.calls.delayed import DelayedRequests
+from redisson_dq.calls.leases import dead_letters, in_flight
 from redisson_dq.calls.open_queue import DELAYED, OpenQueue
 from redisson_dq.durability import Durability
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.items import RecurringOffer, entry_id
 from redisson_dq.wire import calls, commands
-from redisson_dq.wire.calls import DoneMark, ExchangeStep, FoundPage, LeaseKeys, Sampled, Target
+from redisson_dq.wire.calls import DoneMark, ExchangeStep, FoundPage, Sampled, Target
 from redisson_dq.wire.calls.browsing import Timeline
 from redisson_dq.wire.calls.items import Page
 from redisson_dq.wire.calls.mending import (
@@ -28,7 +29,7 @@ from redisson_dq.wire.calls.mending import (
     MetPart,
     WaitingAction,
 )
-from redisson_dq.wire.keys import DeadKeys, QueueKeys
+from redisson_dq.wire.keys import DeadKeys, LeaseKeys, QueueKeys
 from redisson_dq.wire.leases import Leased, Letter
 from redisson_dq.wire.request import Request
 
@@ -88,11 +89,11 @@ class AdminQueue:
 
     def leases(self, first: int, last: int) -> tuple[list[Leased], int | None]:
         """Values under a lease with their records, and where the next page begins if this one was cut short."""
-        return self._run(calls.in_flight(self.keys, first, last, part=True))
+        return self._run(in_flight(self.keys, first, last, part=True))
 
     def dead_letters(self, first: int, last: int) -> list[Letter]:
         """Dead letters with the queues from which they came."""
-        return self._run(calls.dead_letters(self.lease_keys, first, last))
+        return self._run(dead_letters(self.lease_keys, first, last))
 
     def walk(self, cursor: bytes) -> MetPart:
         """A few hundred waiting items in the order of their offers, from a cursor on; an empty one starts."""

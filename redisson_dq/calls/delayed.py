@@ -33,7 +33,7 @@ from redisson_dq.items import ExpiredItem, Outcome, Overdue, RecurringOffer
 from redisson_dq.observing import Paused, Resumed
 from redisson_dq.scheduling.times import Delay, due_word, from_ms
 from redisson_dq.wire import calls, commands
-from redisson_dq.wire.calls.base import call_to
+from redisson_dq.wire.calls.base import call
 from redisson_dq.wire.commands import whole_ms
 from redisson_dq.wire.envelope import Quarantined, unwrap
 from redisson_dq.wire.request import OtherTypes, Request
@@ -129,7 +129,7 @@ class DelayedRequests(WholeRequests[T]):
             self._tell_set_aside(set_aside)
             return queue.in_place([value[0]], destination)[0] if value and value[0] is not None else None
 
-        request = queue.working(call_to("poll_last_to", queue.keys, destination, (), moved))
+        request = queue.working(call("poll_last_to", queue.keys, (), moved, destination=destination))
         return told_if_long(request, queue, "poll_last_and_offer_first_to()")
 
     def _polled(self, reply: list[Any]) -> list[T]:

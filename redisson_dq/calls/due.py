@@ -13,7 +13,7 @@ from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.errors import ArgumentError
 from redisson_dq.observing import Expired, Observers, SetAside
 from redisson_dq.scheduling.times import down_to_ms, to_ms
-from redisson_dq.wire.calls.due import Due, DueRange, occurrences
+from redisson_dq.wire.calls.moving import Due, DueRange, occurrences
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request
 

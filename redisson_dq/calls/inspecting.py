@@ -12,9 +12,10 @@ from redisson_dq.inspection import QueueInspection
 from redisson_dq.scheduling.times import from_ms, from_optional_ms
 from redisson_dq.stats import KeyInspection, Mover, QueueStats
 from redisson_dq.wire import calls
-from redisson_dq.wire.calls import Inspected, LeaseKeys
+from redisson_dq.wire.calls import Inspected
 from redisson_dq.wire.commands import whole_ms
 from redisson_dq.wire.forms import FORMS
+from redisson_dq.wire.keys import LeaseKeys
 from redisson_dq.wire.request import Request
 
 __all__ = ["figures", "figures_together", "inspection", "together"]

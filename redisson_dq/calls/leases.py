@@ -14,13 +14,14 @@ from redisson_dq.calls.whole import WholeRequests
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import Redriven
 from redisson_dq.scheduling.times import from_ms, from_optional_ms
-from redisson_dq.wire import calls
-from redisson_dq.wire.calls import LeaseKeys
-from redisson_dq.wire.calls.leases import call_with_dead
+from redisson_dq.wire.calls.base import call
+from redisson_dq.wire.forms import newer_form, tell_newer
+from redisson_dq.wire.keys import LeaseKeys, QueueKeys
+from redisson_dq.wire.lease_source import leased_rows
 from redisson_dq.wire.leases import Leased, LeaseRecord, Letter
 from redisson_dq.wire.request import Request, Word
 
-__all__ = ["DeadLetter", "InFlight", "LeaseRequests"]
+__all__ = ["DeadLetter", "InFlight", "LeaseRequests", "dead_letters", "in_flight"]
 
 T = TypeVar("T")
 
@@ -86,6 +87,36 @@ class DeadLetter(Generic[T]):
         return self._decode(self.data)
 
 
+def in_flight(
+    keys: QueueKeys, start: int, stop: int, *, part: bool = False
+) -> Request[tuple[list[Leased], int | None]]:
+    """Leases from index ``start`` to ``stop``, by their deadlines.
+
+    With ``part`` they are some 1 MB at most. Then also gives the index of the next one, or None at the end of the page.
+    """
+
+    def parsed(reply: list[Any]) -> tuple[list[Leased], int | None]:
+        now_us, rows, *following = reply
+        return leased_rows(keys, now_us, 0, rows), following[0] if following else None
+
+    return call("in_flight", keys, (start, stop, "part" if part else ""), parsed)
+
+
+def dead_letters(keys: LeaseKeys, start: int, stop: int) -> Request[list[Letter]]:
+    """Dead letters from index ``start`` to ``stop``, oldest first."""
+    return call("dead_letters", keys, (start, stop), lambda reply: _letters(keys, reply))
+
+
+def _letters(keys: LeaseKeys, reply: list[Any]) -> list[Letter]:
+    for _, _, _, text, _ in reply:
+        if text[:1] == b"v":
+            tell_newer(keys.queue.ready, keys.dead.dead_info, "dead_info", newer_form(text))
+    return [
+        Letter(id, int(at) or None, source.decode(errors="replace"), LeaseRecord.parse(text), data)
+        for id, at, source, text, data in reply
+    ]
+
+
 class LeaseRequests(WholeRequests[T]):
     """Values that are received under a lease."""
 
@@ -95,7 +126,7 @@ class LeaseRequests(WholeRequests[T]):
         return self.in_flight_part(start, stop, part=False).then(lambda reply: reply[0])
 
     def in_flight_part(self, start: int, stop: int, *, part: bool) -> Request[tuple[list[InFlight[T]], int | None]]:
-        request = calls.in_flight(self._queue.keys, *self._page(start, stop), part=part)
+        request = in_flight(self._queue.keys, *self._page(start, stop), part=part)
         return request.then(lambda reply: ([self._held(each) for each in reply[0]], reply[1]))
 
     def in_flight_size(self) -> Request[int]:
@@ -122,7 +153,7 @@ class LeaseRequests(WholeRequests[T]):
     # -- dead letters ------------------------------------------------------------------------------------------------
 
     def dead_letters(self, start: int = 0, stop: int = 99) -> Request[list[DeadLetter[T]]]:
-        request = calls.dead_letters(self._queue.lease_keys, *self._page(start, stop))
+        request = dead_letters(self._queue.lease_keys, *self._page(start, stop))
         return request.then(lambda found: [self._letter(each) for each in found])
 
     def redrive(
@@ -136,7 +167,7 @@ class LeaseRequests(WholeRequests[T]):
                 f"queue {self._queue.name!r}: to= is the dead-letter list itself, or a key of the queue"
             )
         keys = LeaseKeys(queue=target, dead=dead)
-        return call_with_dead("redrive", keys, self._chosen(ids, limit), _redriven)
+        return call("redrive", keys, self._chosen(ids, limit), _redriven)
 
     def purge_dead(self, ids: Iterable[str | DeadLetter[T]] | None = None, limit: int | None = None) -> Request[int]:
         which, most, *chosen = self._chosen(ids, limit)

@@ -15,11 +15,9 @@ from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError, EncodeError
 from redisson_dq.observing import Buried
 from redisson_dq.scheduling.times import Delay, visible_us
-from redisson_dq.wire.calls import LeaseKeys
-from redisson_dq.wire.calls.base import Prepared
-from redisson_dq.wire.calls.leases import prepared
+from redisson_dq.wire.calls.base import Prepared, prepared
 from redisson_dq.wire.envelope import Envelope
-from redisson_dq.wire.keys import DeadKeys, QueueKeys, map_name
+from redisson_dq.wire.keys import DeadKeys, LeaseKeys, QueueKeys, map_name
 from redisson_dq.wire.lease_source import LeaseSource
 from redisson_dq.wire.request import OtherTypes, Request, Word
 

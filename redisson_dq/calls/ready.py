@@ -16,7 +16,7 @@ from redisson_dq.calls.long_calls import told_if_long
 from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.errors import ArgumentError, QueueFullError, RedisReplyError
 from redisson_dq.wire import commands
-from redisson_dq.wire.calls.base import call_to
+from redisson_dq.wire.calls.base import call
 from redisson_dq.wire.commands import POP, PUSH, SIDES, End
 from redisson_dq.wire.request import Request, Word
 
@@ -73,7 +73,7 @@ def moved(queue: OpenQueue[Any], destination: str, from_end: End, to_end: End) -
     """Moves one value to the list with the key ``destination``, and returns its bytes."""
     if queue.kind.bounded:
         ends = SIDES[from_end], SIDES[to_end]
-        return queue.working(call_to("move_bounded", queue.keys, destination, ends, _as_is))
+        return queue.working(call("move_bounded", queue.keys, ends, _as_is, destination=destination))
     return queue.working(commands.move(queue.keys.ready, destination, from_end, to_end))
 
 

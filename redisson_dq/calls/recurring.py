@@ -10,7 +10,7 @@ from redisson_dq.errors import ArgumentError
 from redisson_dq.observing import Missed
 from redisson_dq.scheduling.times import from_ms
 from redisson_dq.wire import calls
-from redisson_dq.wire.calls.recurring import Advanced
+from redisson_dq.wire.calls.moving import Advanced
 from redisson_dq.wire.forms import tell_newer
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request

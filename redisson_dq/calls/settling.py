@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from base64 import urlsafe_b64encode
-from collections.abc import Callable
 from typing import Any, TypeVar
 
 import attrs
@@ -16,11 +15,11 @@ from redisson_dq.errors import ArgumentError
 from redisson_dq.items import SettleOutcome
 from redisson_dq.scheduling.times import Delay, delay_us, visible_us
 from redisson_dq.wire import calls
-from redisson_dq.wire.calls.leases import LeaseKeys, call_with_dead
+from redisson_dq.wire.calls.base import call
+from redisson_dq.wire.keys import LeaseKeys
 from redisson_dq.wire.lease_source import LeaseSource
-from redisson_dq.wire.leases import Leased
+from redisson_dq.wire.leases import OUTCOMES, outcomes_of
 from redisson_dq.wire.request import Fence, Request, Word
-from redisson_dq.wire.taken import Taken
 
 __all__ = ["LARGEST_CURSOR", "Settling"]
 
@@ -29,7 +28,6 @@ U = TypeVar("U")
 _LONGEST_REASON = 1000
 #: The most bytes of a cursor, as JSON.
 LARGEST_CURSOR = 4096
-_OUTCOMES = {outcome.value.encode(): outcome for outcome in SettleOutcome}
 
 
 @attrs.frozen(cache_hash=True)
@@ -54,13 +52,7 @@ class Settling:
 
     def ack(self, ids: list[bytes]) -> Request[list[SettleOutcome]]:
         keys = self.source.lease_keys
-        return call_with_dead("ack", keys, (keys.word, *ids), _settled)
-
-    def ack_and_receive(
-        self, ids: list[bytes], count: int
-    ) -> tuple[Request[tuple[list[SettleOutcome], list[Leased]] | None], Callable[[], Request[list[Taken]]]]:
-        """As :meth:`LeaseSource.ack_and_receive`."""
-        return self.source.ack_and_receive(ids, count, _outcomes)
+        return call("ack", keys, (keys.word, *ids), _settled)
 
     def nack(
         self, ids: list[bytes], delay: Delay | None = None, count: bool = True, reason: str | None = None
@@ -76,7 +68,7 @@ class Settling:
             reason=self._reason(reason),
             limit=self.source.limit,
         )
-        return request.then(_outcomes)
+        return request.then(outcomes_of)
 
     def crashed(self, ids: list[bytes]) -> Request[list[SettleOutcome]]:
         """Ends leases whose receiver has died. They end as if by their deadline."""
@@ -84,11 +76,11 @@ class Settling:
         request = calls.give_back(
             source.lease_keys, source.envelope, ids, delay_us=source.back_after_us, counted=False, crashed=True
         )
-        return request.then(_outcomes)
+        return request.then(outcomes_of)
 
     def reject(self, ids: list[bytes], reason: str | None = None) -> Request[list[SettleOutcome]]:
         keys = self.source.lease_keys
-        return call_with_dead("reject", keys, (self._reason(reason), keys.word, *ids), _settled)
+        return call("reject", keys, (self._reason(reason), keys.word, *ids), _settled)
 
     def extend(
         self, ids: list[bytes], visibility_timeout: Delay, cursor: str = ""
@@ -96,7 +88,7 @@ class Settling:
         """The server's time in us, the deadline in ms, the outcomes. A ``cursor`` is noted in their records."""
         keys = self.source.lease_keys
         args: tuple[Word, ...] = (visible_us(visibility_timeout, self.name), cursor, *ids)
-        return call_with_dead("extend", keys, args, lambda reply: (reply[0], reply[1], _outcomes(reply[2])))
+        return call("extend", keys, args, lambda reply: (reply[0], reply[1], outcomes_of(reply[2])))
 
     def cursor_text(self, cursor: object) -> str:
         """A cursor as its record has it. Raises ArgumentError for one that is no JSON, or too large."""
@@ -129,16 +121,12 @@ class Settling:
         return reason[:_LONGEST_REASON].encode(errors="replace").decode()
 
 
-def _outcomes(words: list[bytes]) -> list[SettleOutcome]:
-    return list(map(_OUTCOMES.__getitem__, words))
-
-
 def _settled(reply: list[Any]) -> list[SettleOutcome]:
     """The script gives a number, and its word for each lease."""
-    return list(map(_OUTCOMES.__getitem__, reply[1]))
+    return list(map(OUTCOMES.__getitem__, reply[1]))
 
 
 def _held(keys: LeaseKeys, id: bytes, fence: str, first: bool) -> Request[bool]:
     """Whether a lease is held. ``fence`` is the key that is set then, ``first`` whether it may be set up."""
     fenced = attrs.evolve(keys, queue=attrs.evolve(keys.queue, fence=fence))
-    return call_with_dead("hold", fenced, ("first" if first else "", id), lambda reply: reply == [1])
+    return call("hold", fenced, ("first" if first else "", id), lambda reply: reply == [1])

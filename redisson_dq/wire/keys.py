@@ -14,6 +14,7 @@ from redisson_dq.errors import ArgumentError
 __all__ = [
     "PREFIXES",
     "DeadKeys",
+    "LeaseKeys",
     "NameMapper",
     "PlainNames",
     "QueueKeys",
@@ -226,3 +227,19 @@ class DeadKeys:
     def types(self) -> dict[str, str]:
         """The Redis type that each of them has to have."""
         return {self.dead: "list", self.dead_info: "hash", self.dead_index: "zset"}
+
+
+@attrs.frozen(kw_only=True, cache_hash=True)
+class LeaseKeys:
+    """The keys of a queue and of its dead-letter list. ``bounded``: a value that leaves the queue makes room in it."""
+
+    queue: QueueKeys
+    dead: DeadKeys
+    bounded: bool = False
+
+    #: The argument that the scripts get.
+    word: str = attrs.field(init=False, eq=False, repr=False)
+
+    @word.default
+    def _word(self) -> str:
+        return "bounded" if self.bounded else ""

@@ -5,29 +5,25 @@ from __future__ import annotations
 import itertools
 import os
 import secrets
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar, cast
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, cast
 
 import attrs
 
+from redisson_dq.items import SettleOutcome
 from redisson_dq.scheduling.clock import SYSTEM, Clock
 from redisson_dq.wire import calls
 from redisson_dq.wire.blocking import PutBack, Source, seconds
-from redisson_dq.wire.calls import Admitted, LimitWords, Peeked, Seen
-from redisson_dq.wire.calls.due import Due, DueRange
-from redisson_dq.wire.calls.leases import LeaseKeys, ReceiveReply
+from redisson_dq.wire.calls import Admitted, Due, DueRange, LimitWords, Peeked, Seen, limit_words, occurrences
+from redisson_dq.wire.calls.base import call
 from redisson_dq.wire.envelope import Envelope
-from redisson_dq.wire.leases import Leased
+from redisson_dq.wire.forms import newer_form, tell_newer
+from redisson_dq.wire.keys import LeaseKeys, QueueKeys
+from redisson_dq.wire.leases import Leased, outcomes_of
 from redisson_dq.wire.request import Request, Word
 from redisson_dq.wire.taken import Taken
 
-__all__ = ["MOST_AT_ONCE", "LeaseSource", "mark_of"]
-
-T = TypeVar("T")
-#: A reply that says how many values became dead letters.
-R = TypeVar("R", Admitted, Due)
-#: A reply that says when a slot ends.
-S = TypeVar("S", Admitted, Peeked)
+__all__ = ["MOST_AT_ONCE", "LeaseSource", "leased_rows", "mark_of"]
 
 #: One script call leases no more values than that.
 MOST_AT_ONCE = 1000
@@ -97,45 +93,61 @@ class LeaseSource(Source):
         return True
 
     def look(self, count: int) -> Request[list[Taken]]:
-        if self.sees_first and count > 0:
-            return self.peek(count).then(lambda found: [Taken(key=self.key, data=data) for data in found])
         if count < 1:
             return self.return_arrival()
-        return cast("Request[list[Taken]]", self._receive(count, self._nonce()))
+        if self.sees_first:
+            return self.peek(count).then(lambda found: [Taken(key=self.key, data=data) for data in found])
+        return cast("Request[list[Taken]]", self.receive(count))
 
     def return_arrival(self) -> Request[list[Taken]]:
         """Puts back a value that has come when nobody waits for it any more."""
         back = calls.return_arrivals(self.lease_keys.queue, 1).then(_nothing)
         return attrs.evolve(back, repeatable=True)
 
-    def receive(self, count: int) -> Request[list[Leased]]:
-        """Leases at most this many values. Sent again, it gives the same leases."""
-        return self._receive(count, self._nonce())
+    def receive(self, count: int, nonce: bytes = b"") -> Request[list[Leased]]:
+        """Leases at most this many values. Sent again, it gives the same leases, as long as they are held.
+
+        ``nonce`` is 8 bytes, or 6 for the legacy envelope, that no other request has.
+        """
+        most = min(count, MOST_AT_ONCE)
+        args = (self.envelope.value, nonce or self._nonce(), most, self.visible_us, self.limit, self.lease_keys.word)
+        return call("receive", self.lease_keys, args, self._received, repeatable=True)
+
+    def _received(self, reply: list[Any]) -> list[Leased]:
+        now_us, buried, rows, left = reply
+        leased = self._leased(now_us, rows, left)
+        if buried:
+            self._tell(buried)
+        return leased
+
+    def _leased(self, now_us: int, rows: list[Any], left: int | None = None) -> list[Leased]:
+        return leased_rows(self.lease_keys.queue, now_us, self.clock.now_us(), rows, left)
 
     def ack_and_receive(
-        self, ids: Sequence[bytes], count: int, convert: Callable[[list[bytes]], T]
-    ) -> tuple[Request[tuple[T, list[Leased]] | None], Callable[[], Request[list[Taken]]]]:
+        self, ids: Sequence[bytes], count: int
+    ) -> tuple[Request[tuple[list[SettleOutcome], list[Leased]] | None], Callable[[], Request[list[Taken]]]]:
         """Ends leases and leases at most this many values, in one call; None where two calls are needed.
 
         When its reply was lost, a second request gives the leases that it may have made, or makes as many. Few calls
         need one, so it is a function that makes it.
         """
         nonce, most = self._nonce(), min(count, MOST_AT_ONCE)
-        both = calls.ack_and_receive(
-            self.lease_keys, self.clock, self.envelope, nonce, most, self.visible_us, ids, convert
+
+        def parsed(reply: list[Any] | None) -> tuple[list[SettleOutcome], list[Leased]] | None:
+            if reply is None:
+                return None
+            now_us, outcomes, rows, left = reply
+            return outcomes_of(outcomes), self._leased(now_us, rows, left)
+
+        both = call(
+            "ack_and_receive", self.lease_keys, (self.envelope.value, nonce, most, self.visible_us, *ids), parsed
         )
-        return both, lambda: cast("Request[list[Taken]]", self._receive(most, nonce))
+        return both, lambda: cast("Request[list[Taken]]", self.receive(most, nonce))
 
     @property
     def acks_along(self) -> bool:
         """Whether :meth:`ack_and_receive` is for it."""
         return not (self.sees_first or self.lease_keys.bounded)
-
-    def _receive(self, count: int, nonce: bytes) -> Request[list[Leased]]:
-        most = min(count, MOST_AT_ONCE)
-        return calls.receive(
-            self.lease_keys, self.clock, self.envelope, nonce, most, self.visible_us, self.limit, self._leased
-        )
 
     def peek(self, count: int) -> Request[list[bytes]]:
         """The first this many values. They stay."""
@@ -151,27 +163,57 @@ class LeaseSource(Source):
         return self._peek(0, limits).then(lambda peeked: peeked.called_up) if limits else None
 
     def _peek(self, count: int, limits: Sequence[LimitWords]) -> Request[Peeked]:
-        return calls.peek(self.lease_keys.queue, count, limits).then(self._slots_told)
+        """The values that a receive would give next, at most this many.
 
-    def _slots_told(self, reply: S) -> S:
-        if self.tell_slots is not None:
-            self.tell_slots(self, reply.next_slot_ms)
-        return reply
+        Where there are none, values that wait for a slot of these limits are called up first, as far as slots are free.
+        """
 
-    def admit(self, count: int, limits: Sequence[LimitWords], seen: Sequence[Seen]) -> Request[Admitted]:
-        """Leases at most this many of the values that were seen. Sent again, it gives the same leases."""
-        request = calls.admit(
-            self.lease_keys, self.clock, self.envelope, self._nonce(), count, self.visible_us, self.limit, limits, seen
-        )
+        def parsed(reply: list[Any]) -> Peeked:
+            peeked = Peeked(*reply)
+            self._tell_of_slots(peeked.next_slot_ms)
+            return peeked
 
-        return attrs.evolve(request.then(self._told_of).then(self._slots_told), repeatable=True)
+        return call("peek", self.lease_keys.queue, (count, len(limits), *limit_words(limits)), parsed)
+
+    def admit(self, count: int, limits: Sequence[LimitWords], seen: Iterable[Seen]) -> Request[Admitted]:
+        """Leases at most this many of the values that were seen. Sent again, it gives the same leases.
+
+        The script follows the order of the ready list, and ends at the first value that was not seen.
+        """
+        args: list[Word] = [
+            self.envelope.value,
+            self._nonce(),
+            count,
+            self.visible_us,
+            self.limit,
+            self.lease_keys.word,
+        ]
+        args += (len(limits), *limit_words(limits))
+        for each in seen:
+            args += (each.digest, each.key, each.limit, each.unique, each.unique_us)
+
+        def parsed(reply: list[Any]) -> Admitted:
+            now_us, buried, rows, *counts = reply
+            admitted = Admitted(now_us, buried, self._leased(now_us, rows), *counts)
+            self._tell(buried)
+            self._tell_of_slots(admitted.next_slot_ms)
+            return admitted
+
+        return call("admit", self.lease_keys, args, parsed, repeatable=True)
 
     def lease_due(self, wanted: DueRange, remember_ms: int) -> Request[Due]:
-        """Leases values that wait, by their due times. Sent again, it gives the same leases."""
-        request = calls.lease_due(
-            self.lease_keys, self.clock, self.envelope, self._nonce(), self.visible_us, self.limit, wanted, remember_ms
-        )
-        return attrs.evolve(request.then(self._told_of), repeatable=True)
+        """Leases values that wait, by their due times. Sent again, it gives the same leases, as long as they are
+        held.
+        """
+
+        def parsed(reply: list[Any]) -> Due:
+            buried, rows, set_aside, expired, now_us, come = reply
+            due = Due(set_aside, expired, now_us, occurrences(come), buried, self._leased(now_us, rows))
+            self._tell(buried)
+            return due
+
+        args = (self.envelope.value, self._nonce(), self.visible_us, self.limit, *wanted.words, remember_ms)
+        return call("lease_due", self.lease_keys, args, parsed, repeatable=True)
 
     def words(self, timeout: float) -> tuple[Word, ...]:
         return "BLMOVE", *self.keys, "LEFT", "RIGHT", seconds(timeout)
@@ -209,19 +251,13 @@ class LeaseSource(Source):
         made = os.urandom(6)
         return bytes((made[0] | 0x80,)) + made[1:]
 
-    def _leased(self, received: ReceiveReply) -> list[Leased]:
-        leased, buried = received
-        if buried:
-            self._tell(buried)
-        return leased
-
-    def _told_of(self, reply: R) -> R:
-        self._tell(reply.buried)
-        return reply
-
     def _tell(self, buried: int) -> None:
         if buried and self.tell_buried is not None:
             self.tell_buried(buried)
+
+    def _tell_of_slots(self, next_slot_ms: int) -> None:
+        if self.tell_slots is not None:
+            self.tell_slots(self, next_slot_ms)
 
 
 def mark_of(owner: bytes, envelope: Envelope) -> bytes:
@@ -233,3 +269,18 @@ def mark_of(owner: bytes, envelope: Envelope) -> bytes:
 
 def _nothing(count: int) -> list[Taken]:
     return []
+
+
+def leased_rows(keys: QueueKeys, now_us: int, read_us: int, rows: list[Any], left: int | None = None) -> list[Leased]:
+    """Leases as the scripts return them: id, deadline, record and value of each. ``left`` is how many values were still
+    in the list, where the script reports that.
+    """
+    key = keys.ready
+    for text in rows[2::4]:
+        # Nearly all are empty, or begin with a digit.
+        if text[:1] == b"v":
+            tell_newer(keys.ready, keys.deliveries, "deliveries", newer_form(text))
+    return [
+        Leased(key=key, id=id, deadline_ms=deadline, text=text, data=data, now_us=now_us, read_us=read_us, left=left)
+        for id, deadline, text, data in zip(*[iter(rows)] * 4, strict=True)
+    ]

@@ -8,16 +8,19 @@ from typing import Any
 
 import attrs
 
+from redisson_dq.items import SettleOutcome
 from redisson_dq.wire.forms import newer_form
 from redisson_dq.wire.taken import Taken
 
-__all__ = ["CURSOR", "NAMED", "Leased", "Letter", "LeaseRecord"]
+__all__ = ["CURSOR", "NAMED", "OUTCOMES", "Leased", "Letter", "LeaseRecord", "outcomes_of"]
 
 #: The first word of a context where the item has a name.
 NAMED = "redisson_dq.item"
 #: The last word of a context, where the work on the value has noted how far it has come.
 CURSOR = "redisson_dq.cursor"
 
+#: The word that scripts have for each outcome.
+OUTCOMES = {outcome.value.encode(): outcome for outcome in SettleOutcome}
 # The numbers and the digest of a record, before the reason and the context.
 _FIELDS = 10
 
@@ -112,6 +115,11 @@ class Leased(Taken):
             return LeaseRecord.parse(self.text)
         now_ms = self.now_us // 1000
         return LeaseRecord(attempt=1, first_ms=now_ms, received_ms=now_ms)
+
+
+def outcomes_of(words: list[bytes]) -> list[SettleOutcome]:
+    """The outcome of each lease that a call has ended, or has not found."""
+    return list(map(OUTCOMES.__getitem__, words))
 
 
 @attrs.frozen

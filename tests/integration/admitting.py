@@ -14,9 +14,8 @@ from redisson_dq.calls.lease import Lease
 from redisson_dq.calls.settling import Settling
 from redisson_dq.observing import Observers
 from redisson_dq.wire.calls import Admitted, LimitWords
-from redisson_dq.wire.calls.leases import LeaseKeys
 from redisson_dq.wire.envelope import Envelope
-from redisson_dq.wire.keys import DeadKeys
+from redisson_dq.wire.keys import DeadKeys, LeaseKeys
 from redisson_dq.wire.lease_source import LeaseSource
 from redisson_dq.working.limits import Admission
 

@@ -8,27 +8,30 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
+import attrs
+
 from redisson_dq.calls import walks
-from redisson_dq.scheduling.clock import SYSTEM
+from redisson_dq.calls.leases import dead_letters
 from redisson_dq.wire import calls, commands
-from redisson_dq.wire.calls.base import call, call_on, call_to
-from redisson_dq.wire.calls.leases import call_with_dead
+from redisson_dq.wire.calls.base import call, call_on
 from redisson_dq.wire.calls.mending import Aside, Met
 from redisson_dq.wire.envelope import Envelope, wrap
-from redisson_dq.wire.keys import PREFIXES, DeadKeys, QueueKeys
+from redisson_dq.wire.keys import PREFIXES, DeadKeys, LeaseKeys, QueueKeys
+from redisson_dq.wire.lease_source import LeaseSource
 from redisson_dq.wire.request import Request
 from tests.unit.test_scripts import REQUESTS
 
 __all__ = [
-    *("GARBAGE", "KEYS", "LEASES", "OWN"),
+    *("GARBAGE", "KEYS", "LEASES", "OWN", "SOURCE"),
     *("name_of", "play_main_job", "plant", "requests", "run", "state_of", "there"),
 ]
 
 KEYS = QueueKeys.of("orders")
 DEAD = DeadKeys.belonging_to("orders")
-LEASES = calls.LeaseKeys(queue=KEYS, dead=DEAD, bounded=True)
+LEASES = LeaseKeys(queue=KEYS, dead=DEAD, bounded=True)
 CURRENT = Envelope.CURRENT
 HOUR_US = 3_600_000_000
+SOURCE = LeaseSource(LEASES, CURRENT, HOUR_US, 10)
 LIMIT = b"L" * 16
 NAMED = calls.Target(given_id="named")
 
@@ -62,9 +65,8 @@ def _word(word: Any) -> Any:
     return word if isinstance(word, (str, bytes, int)) else str(word)
 
 
-def _leased(admin: Any, nonce: bytes, count: int, visible_us: int = HOUR_US) -> list[bytes]:
-    reply = run(admin, calls.receive(LEASES, SYSTEM, CURRENT, nonce, count, visible_us, 10, lambda reply: reply))
-    return [each.id for each in reply[0]]
+def _leased(admin: Any, visible_us: int = HOUR_US) -> list[bytes]:
+    return [each.id for each in run(admin, attrs.evolve(SOURCE, visible_us=visible_us).receive(1))]
 
 
 def there(admin: Any) -> dict[bytes, bytes]:
@@ -73,7 +75,7 @@ def there(admin: Any) -> dict[bytes, bytes]:
     leased: dict[bytes, bytes] = {}
     run(admin, call("set_capacity", KEYS, (100,), bool))
     run(admin, call("set_history", KEYS, (1000, HOUR_US // 1000), int))
-    for number, value in enumerate((b"acked", b"held", b"failed", b"rejected", b"named", b"again")):
+    for value in (b"acked", b"held", b"failed", b"rejected", b"named", b"again"):
         if value == b"named":
             run(admin, _offer_named("0", value, b"named"))
             run(admin, _offer_named(str(HOUR_US), b"waits", b"waits"))
@@ -82,12 +84,12 @@ def there(admin: Any) -> dict[bytes, bytes]:
                 run(admin, calls.transfer(KEYS, 100, 1000, "client", cluster=False))
         else:
             admin.rpush(ready, value)
-        ids = _leased(admin, b"%08d" % number, 1)
+        ids = _leased(admin)
         assert len(ids) == 1
         leased[value] = ids[0]
     run(admin, calls.give_back(LEASES, CURRENT, [leased[b"failed"]], counted=True, reason="broken"))
     run(admin, calls.give_back(LEASES, CURRENT, [leased[b"again"]], counted=True, delay_us=HOUR_US))
-    run(admin, call_with_dead("reject", LEASES, ("broken", LEASES.word, leased[b"rejected"]), list))
+    run(admin, call("reject", LEASES, ("broken", LEASES.word, leased[b"rejected"]), list))
     # Two values of one key, and a limit of one slot.
     values = [b"first", b"second", b"third"]
     admin.rpush(ready, *values)
@@ -96,10 +98,10 @@ def there(admin: Any) -> dict[bytes, bytes]:
         for i, value in enumerate([b"failed", *values])
     ]
     limits = [calls.LimitWords(id=LIMIT, slots=1, tokens=5, per_us=HOUR_US, size=5)]
-    run(admin, calls.admit(LEASES, SYSTEM, CURRENT, b"admitted", 5, HOUR_US, 10, limits, seen))
+    run(admin, SOURCE.admit(5, limits, seen))
     # Another client makes it ready again at once, so it comes after everything that has an order.
     admin.lpush(ready, b"crashed")
-    (leased[b"crashed"],) = _leased(admin, b"%08d" % 99, 1, 1000)
+    (leased[b"crashed"],) = _leased(admin, 1000)
     run(admin, call("offer", KEYS, ("current", "0", b"due"), list))
     run(admin, call("offer", KEYS, ("current", str(HOUR_US), b"later"), list))
     run(admin, call("offer", KEYS, ("lean", str(HOUR_US), b"lean"), list))
@@ -131,7 +133,7 @@ def there(admin: Any) -> dict[bytes, bytes]:
 def _offer_named(due: str, value: bytes, name: bytes) -> Request[Any]:
     key, remember_ms = b"i" + name, HOUR_US // 1000
     args = "current", due, value, key, "keep", "", HOUR_US, remember_ms, b""
-    return call_with_dead("offer_item", LEASES, args, list)
+    return call("offer_item", LEASES, args, list)
 
 
 def state_of(admin: Any) -> dict[bytes, bytes]:
@@ -165,28 +167,28 @@ def requests(leased: dict[bytes, bytes]) -> dict[str, Request[Any]]:
     limits = [calls.LimitWords(id=LIMIT, slots=1, tokens=5, per_us=HOUR_US, size=5)]
     return {
         **REQUESTS,
-        "ack": call_with_dead("ack", LEASES, (LEASES.word, acked, named), list),
-        "ack_and_receive": calls.ack_and_receive(LEASES, SYSTEM, CURRENT, b"together", 5, HOUR_US, [acked], list),
-        "admit": calls.admit(LEASES, SYSTEM, CURRENT, b"admitnow", 5, HOUR_US, 10, limits, seen),
+        "ack": call("ack", LEASES, (LEASES.word, acked, named), list),
+        "ack_and_receive": SOURCE.ack_and_receive([acked], 5)[0],
+        "admit": SOURCE.admit(5, limits, seen),
         "advance": calls.advance(KEYS, CURRENT, "daily", '{"v":1}', 5, 6),
         "browse_dead": calls.browse_dead(LEASES, 0, 9, 256),
         "browse_held": calls.browse_held(KEYS, None, 9, 256),
         "browse_list": calls.browse_list(KEYS.quarantine, 0, 9, 256),
         "browse_parked": calls.browse_parked(KEYS, None, 9, 256),
         "browse_waiting": calls.browse_waiting(KEYS, None, 9, 256),
-        "cancel": call_with_dead("cancel", LEASES, (*NAMED.words(), 1000), bytes),
+        "cancel": call("cancel", LEASES, (*NAMED.words(), 1000), bytes),
         "contains": walks.contains(KEYS, [b"later"], b""),
         "copy": call_on("copy", two, ("replace", ""), bool),
-        "dead_letters": calls.dead_letters(LEASES, 0, 9),
+        "dead_letters": dead_letters(LEASES, 0, 9),
         "due_spans": calls.due_spans(KEYS, [1_700_000_000_000, 1_900_000_060_000], shown=100, head=256),
         "dump": call_on("dump", every, (), list),
         "exchange": calls.exchange({KEYS.ready: "list"}, [[("-l", KEYS.ready, b"back", b"")]]),
         "expire": call_on("expire", every, ("in", 500_000, "always"), bool),
-        "extend": call_with_dead("extend", LEASES, (HOUR_US, "", held, named), list),
+        "extend": call("extend", LEASES, (HOUR_US, "", held, named), list),
         "find_item": calls.find_item(LEASES, NAMED),
         "give_back": calls.give_back(LEASES, CURRENT, [held, named], counted=True, limit=9, nonce=b"givenback"),
-        "hold": call_with_dead("hold", LEASES, ("first", held), list),
-        "lease_due": calls.lease_due(LEASES, SYSTEM, CURRENT, b"leasedue", HOUR_US, 10, due, 1000),
+        "hold": call("hold", LEASES, ("first", held), list),
+        "lease_due": SOURCE.lease_due(due, 1000),
         "memory": call_on("memory", every, (), int),
         "mend": calls.mend(LEASES, b"mendthis", "by", 5000, 1000, met),
         "mend_ack": calls.mend_ack(LEASES, b"mendacks", [acked, named]),
@@ -196,26 +198,28 @@ def requests(leased: dict[bytes, bytes]) -> dict[str, Request[Any]]:
         "mend_find": calls.mend_find(LEASES, NAMED, 1000),
         "mend_letters": calls.mend_letters(LEASES, [(digest(b"rejected"), 0)]),
         "move": _when_full(commands.move(KEYS.ready, "{orders}:bills", "first", "last")),
-        "move_bounded": call_to("move_bounded", KEYS, "{orders}:bills", ("RIGHT", "LEFT"), lambda reply: reply),
+        "move_bounded": call(
+            "move_bounded", KEYS, ("RIGHT", "LEFT"), lambda reply: reply, destination="{orders}:bills"
+        ),
         "offer": call("offer", KEYS, ("current", "5", b"value"), list),
         "offer_all": call("offer_all", KEYS, ("current", struct.pack("<d", 5.0), b"value"), list),
         "offer_in_context": call("offer_in_context", KEYS, ("current", b"{}", struct.pack("<d", 5.0), b"value"), list),
         "offer_item": _offer_named("5", b"value", b"waits"),
         "page": calls.page(KEYS.leases, None, 5),
         "persist": call_on("persist", every, (), bool),
-        "poll_last_to": call_to("poll_last_to", KEYS, "{orders}:bills", (), list),
+        "poll_last_to": call("poll_last_to", KEYS, (), list, destination="{orders}:bills"),
         "push": _when_full(commands.set_aside(KEYS.undecodable, [b"value"])),
         "put_back": calls.put_back(KEYS, b"putback1", b"", "first", [b"value"]),
         "put_back_bounded": calls.put_back(KEYS, b"putback2", b"", "first", [b"value"], bounded=True),
-        "receive": calls.receive(LEASES, SYSTEM, CURRENT, b"received", 5, HOUR_US, 10, list),
+        "receive": SOURCE.receive(5),
         "recur": call("recur", KEYS, ("current", "daily", '{"v":1}', b"value", 5, "", 0), list),
-        "redrive": call_with_dead("redrive", LEASES, ("all", 5), list),
-        "reject": call_with_dead("reject", LEASES, ("why", LEASES.word, held, named), list),
+        "redrive": call("redrive", LEASES, ("all", 5), list),
+        "reject": call("reject", LEASES, ("why", LEASES.word, held, named), list),
         "release": calls.release(KEYS, b"released", b"", 1),
         "remove": walks.remove(KEYS, "first", [b"later"], 1000, b""),
         "remove_ready": call("remove_ready", KEYS, ("all", 1000, b"back"), int),
         "rename": call_on("rename", two, ("always", ""), int),
-        "reschedule": call_with_dead("reschedule", LEASES, (*NAMED.words(), "5", 1000, "lean"), list),
+        "reschedule": call("reschedule", LEASES, (*NAMED.words(), "5", 1000, "lean"), list),
         "restore": call_on("restore", {KEYS.ready: "list"}, ("replace", 0, "", _dump_of_one()), bool),
         "run_command": calls.run_command(commands.length_of(KEYS.ready)),
         "set_history": call("set_history", KEYS, (5, 1000), int),
@@ -299,14 +303,12 @@ def play_main_job(admin: Any) -> None:
     admin.hdel(KEYS.settings, "paused")
     run(admin, call("offer", KEYS, ("current", "0", b"main job"), list))
     got: dict[bytes, bytes] = {}
-    for number in range(50):
+    for _ in range(50):
         if b"main job" in got:
             break
         run(admin, calls.transfer(KEYS, 100, 1000, "client", cluster=False))
-        nonce = b"main%04d" % number
-        reply = run(admin, calls.receive(LEASES, SYSTEM, CURRENT, nonce, 1000, HOUR_US, 0, lambda reply: reply))
-        got.update({each.data: each.id for each in reply[0]})
+        got.update({each.data: each.id for each in run(admin, attrs.evolve(SOURCE, limit=0).receive(1000))})
     assert b"main job" in got
-    assert run(admin, call_with_dead("ack", LEASES, (LEASES.word, got[b"main job"]), list))[1] == [b"acked"]
+    assert run(admin, call("ack", LEASES, (LEASES.word, got[b"main job"]), list))[1] == [b"acked"]
     admin.rpush(KEYS.ready, "taken")
     assert b"taken" in run(admin, call("take_bounded", KEYS, ("poll", 0, 1000), list))

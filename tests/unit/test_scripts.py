@@ -21,7 +21,6 @@ from redisson_dq.calls.offers import offered_again
 from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.calls.settling import Settling
 from redisson_dq.codecs import StringCodec
-from redisson_dq.scheduling.clock import SYSTEM
 from redisson_dq.scheduling.recurrence import Recurrence
 from redisson_dq.scripts import script as script_module
 from redisson_dq.scripts.__main__ import main
@@ -29,7 +28,7 @@ from redisson_dq.scripts.script import Script, ScriptError, includes, load, name
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.calls.mending import Aside, Met
 from redisson_dq.wire.envelope import Envelope, wrap
-from redisson_dq.wire.keys import DeadKeys, QueueKeys
+from redisson_dq.wire.keys import DeadKeys, LeaseKeys, QueueKeys
 from redisson_dq.wire.request import Request
 
 KEYS = QueueKeys.of("orders")
@@ -42,18 +41,18 @@ def when_full(request: Request[Any]) -> Request[Any]:
 
 ONE = {"orders": "list"}
 TWO = {"orders": "list", "bills": "list"}
-LEASES = calls.LeaseKeys(queue=KEYS, dead=DeadKeys.belonging_to("orders"))
+LEASES = LeaseKeys(queue=KEYS, dead=DeadKeys.belonging_to("orders"))
 TARGET = calls.Target(given_id="42")
 MET = Met(member=wrap(Envelope.CURRENT, b"12345678", b"value"), score=b"5", place=3)
 ASIDE = Aside(element=b"value", id=b"id")
-DUE = calls.DueRange(since_ms=None, until_ms=5, offset=0, limit=9)
 CLIENT = redisson_dq.Client(redis.Redis(port=1), codec=StringCodec())
 QUEUE = CLIENT.blocking_queue("orders", transfer=False).requests
 BOUNDED = CLIENT.bounded_blocking_queue("orders", transfer=False).requests
 DELAYED = CLIENT.delayed_queue("orders", transfer=False).requests
-SETTLING = Settling(OpenQueue("orders", StringCodec(), CLIENT.runtime.options).lease_source(5), "orders")
+SOURCE = OpenQueue("orders", StringCodec(), CLIENT.runtime.options).lease_source(5)
+SETTLING = Settling(SOURCE, "orders")
 DAILY = Recurrence.checked("orders", every=60)
-#: The scripts that calls of a queue send.
+#: The scripts that calls of a queue and its waits send.
 OF_QUEUES: dict[str, Request[Any]] = {
     "contains_ready": QUEUE.contains_all(["a"]),
     "copy": QUEUE.copy("bills", replace=True),
@@ -91,9 +90,16 @@ OF_QUEUES: dict[str, Request[Any]] = {
     "size": DELAYED.size(),
     "take_due": DELAYED.take_due(),
     "waiting_part": next(walks.waiting(KEYS)),
+    "ack_and_receive": SOURCE.ack_and_receive([b"id"], 5)[0],
+    "admit": SOURCE.admit(5, [calls.LimitWords(id=b"0" * 16)], [calls.Seen(digest="0" * 32)]),
+    "lease_due": SOURCE.lease_due(calls.DueRange(since_ms=None, until_ms=5, offset=0, limit=9), 1000),
+    "peek": SOURCE.peek(5),
+    "receive": SOURCE.receive(5),
     "ack": SETTLING.ack([b"id"]),
     "extend": SETTLING.extend([b"id"], 5),
     "hold": SETTLING.fence(b"id", []).hold(KEYS.fence, True),
+    "dead_letters": QUEUE.dead_letters(),
+    "in_flight": QUEUE.in_flight(),
     "in_flight_size": QUEUE.in_flight_size(),
     "purge_dead": QUEUE.purge_dead(limit=5),
     "redrive": QUEUE.redrive(["ab"], limit=5),
@@ -101,18 +107,6 @@ OF_QUEUES: dict[str, Request[Any]] = {
 }
 REQUESTS: dict[str, Request[Any]] = {
     **OF_QUEUES,
-    "ack_and_receive": calls.ack_and_receive(LEASES, SYSTEM, Envelope.CURRENT, b"12345678", 5, 1000, [b"id"], list),
-    "admit": calls.admit(
-        LEASES,
-        SYSTEM,
-        Envelope.CURRENT,
-        b"12345678",
-        5,
-        1000,
-        10,
-        [calls.LimitWords(id=b"0" * 16)],
-        [calls.Seen(digest="0" * 32)],
-    ),
     "advance": calls.advance(KEYS, Envelope.CURRENT, "daily", "{}", 5, 6),
     "browse_dead": calls.browse_dead(LEASES, 0, 9, 256),
     "browse_held": calls.browse_held(KEYS, None, 9, 256),
@@ -121,15 +115,12 @@ REQUESTS: dict[str, Request[Any]] = {
     "browse_waiting": calls.browse_waiting(KEYS, (b"5", b"member"), 9, 256),
     "timeline": calls.timeline(KEYS, [1000, 60_000]),
     "due_spans": calls.due_spans(KEYS, [1_700_000_000_000, 1_700_000_060_000], shown=100, head=256),
-    "dead_letters": calls.dead_letters(LEASES, 0, 9),
     "exchange": calls.exchange(ONE, [[("-l", "orders", b"value", b"")]]),
     "find_item": calls.find_item(LEASES, TARGET),
     "give_back": calls.give_back(LEASES, Envelope.CURRENT, [b"id"], counted=True),
     "hand_over": calls.hand_over(KEYS, "client"),
-    "in_flight": calls.in_flight(KEYS, 0, 9),
     "inspect": calls.inspect(LEASES),
     "items": calls.items(KEYS, "due", 0, 9),
-    "lease_due": calls.lease_due(LEASES, SYSTEM, Envelope.CURRENT, b"12345678", 1000, 10, DUE, 1000),
     "mend": calls.mend(LEASES, b"12345678", "cancel", 0, 1000, [MET]),
     "mend_ack": calls.mend_ack(LEASES, b"12345678", [b"id"]),
     "mend_aside": calls.mend_aside(LEASES, b"12345678", "dead", "purge", 1000, [ASIDE]),
@@ -140,11 +131,9 @@ REQUESTS: dict[str, Request[Any]] = {
     "unknown_commands": calls.unknown_commands(["orders"], ["LLEN", "MEMORY USAGE"]),
     "move": when_full(commands.move("orders", "bills", "first", "last")),
     "page": calls.page("orders", None, 5),
-    "peek": calls.peek(KEYS, 5),
     "progress": calls.progress(KEYS, "6b0fa1f2a27ef2b3", "{}"),
     "push": when_full(commands.set_aside("orders", [b"value"])),
     "put_back": calls.put_back(KEYS, b"12345678", b"", "first", [b"value"]),
-    "receive": calls.receive(LEASES, SYSTEM, Envelope.CURRENT, b"12345678", 5, 1000, 10, list),
     "release": calls.release(KEYS, b"nonce", b"", 1),
     "resume": calls.resume(KEYS),
     "return_arrivals": calls.return_arrivals(KEYS, 5),
@@ -168,7 +157,6 @@ def test_every_script_has_one_function() -> None:
     assert names() == sorted(REQUESTS)
     functions = {name: inspect.signature(each) for name, each in vars(calls).items() if inspect.isfunction(each)}
     typed = {name for name, each in functions.items() if str(each.return_annotation).startswith("Request")}
-    typed.remove("call_with_dead")
     # What a plain command does while there is memory has its function there.
     assert typed | {"move", "push"} == REQUESTS.keys() - OF_QUEUES.keys()
 

@@ -97,7 +97,7 @@ class AcksAlong:
             carried, self._collected = self._collected[:MOST_AT_ONCE], self._collected[MOST_AT_ONCE:]
         if self._settling is None or self._settling.source is not source:
             self._settling = Settling(source, self._intake.leaser.sides[0].name)
-        both, again = self._settling.ack_and_receive([each.lease.leased.id for each in carried], wanted)
+        both, again = source.ack_and_receive([each.lease.leased.id for each in carried], wanted)
         told = self._settler.settling(Ack.name, carried)
         try:
             done = self._runtime.connections.run(both, within=_LONGEST_CALL, at_hand=True)

@@ -1,21 +1,15 @@
-"""Calls that lease values whose turn it is, and park the others."""
+"""The arguments and replies of ``admit.lua`` and ``peek.lua``: values whose turn it is, and limits."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable
 
 import attrs
 
-from redisson_dq.scheduling.clock import Clock
-from redisson_dq.wire.calls.base import call
-from redisson_dq.wire.calls.leases import LeaseKeys, call_with_dead, leased_rows
-from redisson_dq.wire.envelope import Envelope
-from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.leases import Leased
-from redisson_dq.wire.request import Request, Word
+from redisson_dq.wire.request import Word
 
-__all__ = ["Admitted", "LimitWords", "Peeked", "Seen", "admit", "peek"]
+__all__ = ["Admitted", "LimitWords", "Peeked", "Seen", "limit_words"]
 
 
 @attrs.frozen(kw_only=True)
@@ -55,7 +49,7 @@ class Seen:
 
 @attrs.frozen
 class Admitted:
-    """The result of :func:`admit`. ``dropped`` are the bytes of duplicates, ``parked`` counts values that wait.
+    """The result of ``admit.lua``. ``dropped`` are the bytes of duplicates, ``parked`` counts values that wait.
 
     ``called_up`` counts values that waited for slots, and are ready again. ``now_us`` is the server's time.
     ``next_slot_ms`` is as with :class:`Peeked`.
@@ -72,7 +66,7 @@ class Admitted:
 
 @attrs.frozen
 class Peeked:
-    """The result of :func:`peek`. ``called_up`` counts values that waited for slots, and are ready again.
+    """The result of ``peek.lua``. ``called_up`` counts values that waited for slots, and are ready again.
 
     ``next_slot_ms`` says when the first slot ends that values wait for. 0: they wait, and no slot is taken. -1: no
     value waits for a slot.
@@ -83,43 +77,8 @@ class Peeked:
     next_slot_ms: int
 
 
-def peek(keys: QueueKeys, most: int, limits: Sequence[LimitWords] = ()) -> Request[Peeked]:
-    """The values that a receive would give next, at most this many. They stay.
-
-    Where there are none, values that wait for a slot of these limits are called up first, as far as slots are free.
-    """
-    return call("peek", keys, (most, len(limits), *_words(limits)), lambda reply: Peeked(*reply))
-
-
-def _words(limits: Iterable[LimitWords]) -> Iterable[Word]:
+def limit_words(limits: Iterable[LimitWords]) -> Iterable[Word]:
+    """The limits as arguments of the scripts."""
     for limit in limits:
         yield from (limit.id, limit.home, limit.slots)
         yield from (limit.rate, limit.rate_home, limit.tokens, limit.per_us, limit.size, limit.by)
-
-
-def admit(
-    keys: LeaseKeys,
-    clock: Clock,
-    envelope: Envelope,
-    nonce: bytes,
-    count: int,
-    visible_us: int,
-    delivery_limit: int,
-    limits: Sequence[LimitWords],
-    seen: Iterable[Seen],
-) -> Request[Admitted]:
-    """Leases at most ``count`` of the values that were seen. The same request again gives the same leases.
-
-    The script follows the order of the ready list, and ends at the first value that was not seen. ``nonce`` is as for
-    :func:`receive`.
-    """
-    args: list[Word] = [envelope.value, nonce, count, visible_us, delivery_limit, keys.word, len(limits)]
-    args += _words(limits)
-    for each in seen:
-        args += (each.digest, each.key, each.limit, each.unique, each.unique_us)
-
-    def parsed(reply: list[Any]) -> Admitted:
-        now_us, buried, rows, *counts = reply
-        return Admitted(now_us, buried, leased_rows(keys.queue, now_us, clock.now_us(), rows), *counts)
-
-    return call_with_dead("admit", keys, args, parsed)

@@ -8,8 +8,7 @@ from typing import Any
 import attrs
 
 from redisson_dq.wire.calls.base import call, call_on
-from redisson_dq.wire.calls.leases import LeaseKeys, call_with_dead
-from redisson_dq.wire.keys import QueueKeys
+from redisson_dq.wire.keys import LeaseKeys, QueueKeys
 from redisson_dq.wire.request import Request
 
 __all__ = [
@@ -101,7 +100,7 @@ def browse_list(key: str, first: int, most: int, head: int) -> Request[FoundPage
 
 def browse_dead(keys: LeaseKeys, first: int, most: int, head: int) -> Request[FoundPage]:
     """At most ``most`` dead letters from the index ``first``, with at most ``head`` bytes of each value."""
-    return call_with_dead("browse_dead", keys, (first, most, head), _by_index)
+    return call("browse_dead", keys, (first, most, head), _by_index)
 
 
 def timeline(keys: QueueKeys, spans_ms: Iterable[int]) -> Request[Timeline]:

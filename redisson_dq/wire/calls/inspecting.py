@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from typing import Any
 
 import attrs
 
 from redisson_dq.scheduling.times import from_optional_ms
-from redisson_dq.scripts.script import load
 from redisson_dq.stats import KeyInspection
-from redisson_dq.wire.calls.base import call
-from redisson_dq.wire.calls.leases import LeaseKeys, call_with_dead
-from redisson_dq.wire.keys import QueueKeys
+from redisson_dq.wire.calls.base import call, prepared
+from redisson_dq.wire.keys import LeaseKeys, QueueKeys
 from redisson_dq.wire.request import Request
 
-__all__ = ["Entry", "Inspected", "Sampled", "SampledEvents", "SampledHolder", "inspect", "sample", "stats"]
+__all__ = ["Entry", "Inspected", "Sampled", "SampledEvents", "SampledHolder", "inspect", "progress", "sample", "stats"]
 
 
 @attrs.frozen
@@ -185,19 +182,10 @@ def stats(keys: LeaseKeys) -> Request[Inspected]:
     return _asked("stats", keys)
 
 
-@lru_cache(maxsize=4096)
-def _keys(script: str, keys: LeaseKeys) -> tuple[tuple[str, ...], list[str], list[str]]:
-    """The roles, names and types of the script's keys. The channel has no type."""
-    roles = load(script).keys
-    names = [getattr(keys.dead if role.startswith("dead") else keys.queue, role) for role in roles]
-    types = [
-        "" if name in keys.queue.channels else keys.dead.types.get(name) or keys.queue.type_of(name) for name in names
-    ]
-    return roles, names, types
-
-
-def _asked(script: str, keys: LeaseKeys) -> Request[Inspected]:
-    roles, names, types = _keys(script, keys)
+def _asked(name: str, keys: LeaseKeys) -> Request[Inspected]:
+    script, (_, *names), _, type_of = prepared(name, keys)
+    # The channel has no type.
+    types = [type_of.get(str(key), "") for key in names]
 
     def parsed(reply: list[Any]) -> Inspected:
         now_us, rows, told = reply
@@ -207,8 +195,8 @@ def _asked(script: str, keys: LeaseKeys) -> Request[Inspected]:
             vanishes_ms, memory = (None if each < 0 else each for each in more or (-1, -1))
             found.append(
                 KeyInspection(
-                    role=roles[number - 1],
-                    key=names[number - 1],
+                    role=script.keys[number - 1],
+                    key=str(names[number - 1]),
                     type=kind.decode(),
                     expected=types[number - 1],
                     size=size,
@@ -219,4 +207,10 @@ def _asked(script: str, keys: LeaseKeys) -> Request[Inspected]:
         figures = {name.decode(): figure for name, figure in zip(told[::2], told[1::2], strict=True)}
         return Inspected(now_us, tuple(found), figures)
 
-    return call_with_dead(script, keys, types, parsed)
+    return call(name, keys, types, parsed)
+
+
+def progress(keys: QueueKeys, client: str, note: str) -> Request[int]:
+    """Notes that a client has held values for a long time. Returns how many values wait for a receiver."""
+    # Sixteen fields at most, so that notes of clients that died do not add up.
+    return call("progress", keys, (f"h{client[:1]}", note), int)

@@ -8,10 +8,9 @@ import attrs
 
 from redisson_dq.errors import EnvelopeError
 from redisson_dq.wire.calls.base import call
-from redisson_dq.wire.calls.leases import LeaseKeys, call_with_dead
 from redisson_dq.wire.commands import whole_ms
 from redisson_dq.wire.envelope import unwrap
-from redisson_dq.wire.keys import QueueKeys
+from redisson_dq.wire.keys import LeaseKeys, QueueKeys
 from redisson_dq.wire.leases import LeaseRecord
 from redisson_dq.wire.request import Request, Word
 
@@ -73,7 +72,7 @@ class Target:
 
 def find_item(keys: LeaseKeys, target: Target, head: int | None = None) -> Request[Page]:
     """A page of one item, or of none. ``head`` is how many bytes of its value are returned."""
-    return call_with_dead("find_item", keys, (*target.words(), -1 if head is None else head), _found_item)
+    return call("find_item", keys, (*target.words(), -1 if head is None else head), _found_item)
 
 
 def _text(given: bytes) -> str:

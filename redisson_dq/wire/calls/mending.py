@@ -9,9 +9,8 @@ import attrs
 
 from redisson_dq.wire.calls.base import call
 from redisson_dq.wire.calls.items import Target
-from redisson_dq.wire.calls.leases import LeaseKeys, call_with_dead
 from redisson_dq.wire.envelope import unwrap
-from redisson_dq.wire.keys import QueueKeys
+from redisson_dq.wire.keys import LeaseKeys, QueueKeys
 from redisson_dq.wire.request import Request, Word
 
 __all__ = [
@@ -107,7 +106,7 @@ class Aside:
 def mend_letters(keys: LeaseKeys, values: Sequence[tuple[str, int]]) -> Request[list[tuple[bytes, bytes]]]:
     """Id and record of dead letters, each given by the digest of its value, and how many equal ones are before it."""
     args = [word for pair in values for word in pair]
-    return call_with_dead("mend_letters", keys, args, lambda reply: [(id, info) for id, info in reply])
+    return call("mend_letters", keys, args, lambda reply: [(id, info) for id, info in reply])
 
 
 def mend_walk(keys: QueueKeys, cursor: bytes) -> Request[MetPart]:
@@ -127,7 +126,7 @@ def _met_part(reply: list[Any]) -> MetPart:
 
 def mend_find(keys: LeaseKeys, target: Target, remember_ms: int) -> Request[FoundAnywhere]:
     """One item by its id, wherever it is."""
-    return call_with_dead("mend_find", keys, (*target.words(), remember_ms), _found)
+    return call("mend_find", keys, (*target.words(), remember_ms), _found)
 
 
 def _found(reply: list[Any]) -> FoundAnywhere:
@@ -152,7 +151,7 @@ def mend(
     args: list[Word] = [nonce, action, ms, remember_ms, shift]
     for each in entries:
         args += (each.member, each.score, each.place)
-    return call_with_dead("mend", keys, args, _mended, repeatable=True)
+    return call("mend", keys, args, _mended, repeatable=True)
 
 
 def unmend(
@@ -176,7 +175,7 @@ def mend_aside(
     args: list[Word] = [nonce, kind, action, remember_ms]
     for each in elements:
         args += (each.element, each.id)
-    return call_with_dead("mend_aside", keys, args, _mended, repeatable=True)
+    return call("mend_aside", keys, args, _mended, repeatable=True)
 
 
 def unmend_aside(
@@ -186,12 +185,12 @@ def unmend_aside(
     args: list[Word] = [nonce, kind, action]
     for each in elements:
         args += (each.element, each.id, each.info)
-    return call_with_dead("unmend_aside", keys, args, _mended, repeatable=True)
+    return call("unmend_aside", keys, args, _mended, repeatable=True)
 
 
 def mend_ack(keys: LeaseKeys, nonce: bytes, ids: Sequence[bytes]) -> Request[Mended]:
     """Ends leases of any holder for good. The request may be repeated: it is done once."""
-    return call_with_dead("mend_ack", keys, (nonce, *ids), _mended, repeatable=True)
+    return call("mend_ack", keys, (nonce, *ids), _mended, repeatable=True)
 
 
 def unrelease(keys: QueueKeys, nonce: bytes, leases: Sequence[tuple[bytes, int, bytes, bytes]]) -> Request[Mended]:

@@ -1,18 +1,31 @@
-"""Calls that move due values to the ready list, or say what is due."""
+"""Calls that move due values to the ready list, or take them by their due times, and recurring offers."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import attrs
 
 from redisson_dq.wire.calls.base import call
-from redisson_dq.wire.calls.due import occurrences
 from redisson_dq.wire.commands import whole_ms
+from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.keys import QueueKeys
+from redisson_dq.wire.leases import Leased
 from redisson_dq.wire.request import Request, Word
 
-__all__ = ["Transferred", "hand_over", "resume", "tidy", "transfer"]
+__all__ = [
+    "Advanced",
+    "Due",
+    "DueRange",
+    "Transferred",
+    "advance",
+    "hand_over",
+    "occurrences",
+    "resume",
+    "tidy",
+    "transfer",
+]
 
 
 @attrs.frozen
@@ -79,3 +92,84 @@ def tidy(keys: QueueKeys) -> Request[int | None]:
 def resume(keys: QueueKeys) -> Request[bool]:
     """Whether delivery was paused."""
     return call("resume", keys, (), bool)
+
+
+@attrs.frozen(kw_only=True)
+class DueRange:
+    """Which of the waiting values: at most ``limit`` of them, without the first ``offset``.
+
+    They are due from ``since_ms`` on (None: from the first on) up to ``until_ms`` (None: the server's now).
+    """
+
+    since_ms: int | None
+    until_ms: int | None
+    offset: int
+    limit: int
+
+    @property
+    def words(self) -> tuple[Word, ...]:
+        """The arguments of the scripts."""
+        since = "" if self.since_ms is None else self.since_ms
+        until = "" if self.until_ms is None else self.until_ms
+        return since, until, self.offset, self.limit
+
+
+@attrs.frozen
+class Due:
+    """The result of such a call. ``leased`` are the values, where they were leased.
+
+    ``set_aside`` members were in no envelope format, ``expired`` too late, ``buried`` are dead letters now.
+    ``recurring`` has the id, the definition and the due time of each recurring offer whose occurrence has come.
+    """
+
+    set_aside: int
+    expired: int
+    now_us: int
+    recurring: tuple[tuple[str, str, int], ...]
+    buried: int = 0
+    leased: Sequence[Leased] = ()
+
+
+def occurrences(come: Sequence[bytes]) -> tuple[tuple[str, str, int], ...]:
+    """Recurring offers whose occurrence has come: id, definition and due time of each."""
+    rows = zip(come[::3], come[1::3], come[2::3], strict=True)
+    return tuple(
+        (name.decode(errors="backslashreplace"), definition.decode(errors="replace"), whole_ms(due) or 0)
+        for name, definition, due in rows
+    )
+
+
+@attrs.frozen
+class Advanced:
+    """Whether the call put the next occurrence in, rather than another process's; how many missed ones it passed or
+    offered, and how many of these it offered.
+    """
+
+    done: bool
+    missed: int
+    offered: int
+
+
+def advance(
+    keys: QueueKeys,
+    envelope: Envelope,
+    name: str,
+    definition: str,
+    come_ms: int,
+    next_ms: int | None,
+    *,
+    late_ms: int | None = None,
+    remember_ms: int = 0,
+    missed: int = 0,
+    last_ms: int = 0,
+    made_up: Sequence[int] = (),
+) -> Request[Advanced]:
+    """Puts the next occurrence in, and the missed ones that are ``made_up``. It is lean if the last one was.
+
+    One that may be ``late_ms`` late at most is dropped later than that.
+    """
+    args = (
+        *(envelope.value, name, definition, come_ms, "" if next_ms is None else next_ms),
+        *("" if late_ms is None else late_ms, remember_ms, missed, last_ms, *made_up),
+    )
+    return call("advance", keys, args, lambda reply: Advanced(bool(reply[0]), reply[1], reply[2]))

@@ -20,9 +20,8 @@ from redisson_dq.web.masks import Masks
 from redisson_dq.web.queue import ConnectedClients
 from redisson_dq.web.queue import queue as queue_view
 from redisson_dq.web.seeing import Seeing
-from redisson_dq.wire.calls import LeaseKeys
 from redisson_dq.wire.envelope import Envelope
-from redisson_dq.wire.keys import DeadKeys, QueueKeys
+from redisson_dq.wire.keys import DeadKeys, LeaseKeys, QueueKeys
 from redisson_dq.wire.lease_source import LeaseSource
 from tests.conftest import PATIENCE, PROGRAMS, eventually, moving
 from tests.flavours import Flavour

@@ -22,9 +22,8 @@ import redis
 from redisson_dq import SettleOutcome
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
-from redisson_dq.wire.calls.leases import LeaseKeys
 from redisson_dq.wire.envelope import Envelope
-from redisson_dq.wire.keys import DeadKeys
+from redisson_dq.wire.keys import DeadKeys, LeaseKeys
 from redisson_dq.wire.lease_source import LeaseSource
 from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, by_night, environment, eventually, moving
 from tests.faults.gate import Gate

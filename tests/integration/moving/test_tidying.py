@@ -9,17 +9,17 @@ import pytest
 import redis
 
 from redisson_dq.codecs import StringCodec
-from redisson_dq.scheduling.clock import SYSTEM
 from redisson_dq.wire import calls
-from redisson_dq.wire.calls.leases import call_with_dead
+from redisson_dq.wire.calls.base import call
 from redisson_dq.wire.envelope import Envelope
-from redisson_dq.wire.keys import DeadKeys
+from redisson_dq.wire.keys import DeadKeys, LeaseKeys
+from redisson_dq.wire.lease_source import LeaseSource
 from tests.conftest import ONE_FLAVOUR_BY_DAY, eventually
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 from tests.integration.queues.test_whole_numbers import run
 
-LEASES = calls.LeaseKeys(queue=KEYS, dead=DeadKeys.belonging_to("orders"))
+LEASES = LeaseKeys(queue=KEYS, dead=DeadKeys.belonging_to("orders"))
 
 
 def remembered(admin: redis.Redis) -> int:
@@ -102,7 +102,7 @@ def test_a_call_tells_when_the_next_one_has_something_to_do(admin: redis.Redis) 
 def test_the_record_of_an_overdue_item_stays(admin: redis.Redis) -> None:
     """Nobody moves the queue: the item's id and its latest time still count, for longer than a week if need be."""
     args = "current", "0", b"value", "ione", "reject", "", 0, 0, b""
-    entry = run(admin, call_with_dead("offer_item", LEASES, args, list))[1]
+    entry = run(admin, call("offer_item", LEASES, args, list))[1]
     admin.zadd(KEYS.forget, {entry: 1000})
     admin.pexpire(KEYS.records, 5000)
     admin.pexpire(KEYS.forget, 5000)
@@ -115,8 +115,8 @@ def test_the_record_of_an_overdue_item_stays(admin: redis.Redis) -> None:
 @pytest.mark.parametrize("taken", [True, False])
 def test_what_is_known_of_a_value_stays_as_long_as_the_value(admin: redis.Redis, taken: bool) -> None:
     admin.rpush(KEYS.ready, b"value")
-    leased, _ = run(admin, calls.receive(LEASES, SYSTEM, Envelope.CURRENT, b"12345678", 1, 60_000_000, 0, list))
-    run(admin, calls.give_back(LEASES, Envelope.CURRENT, [leased[0].id], counted=True))
+    (leased,) = run(admin, LeaseSource(LEASES, Envelope.CURRENT, 60_000_000, 0).receive(1))
+    run(admin, calls.give_back(LEASES, Envelope.CURRENT, [leased.id], counted=True))
     assert admin.zcard(KEYS.histories) == 1
     if taken:
         assert admin.lpop(KEYS.ready) == b"value"
@@ -129,8 +129,7 @@ def test_what_is_known_of_a_value_stays_as_long_as_the_value(admin: redis.Redis,
 def test_leases_that_java_has_ended_are_noted_and_forgotten(admin: redis.Redis) -> None:
     """Redisson's transfer moves a lease whose time is over, and knows nothing of what else is kept of it."""
     admin.rpush(KEYS.ready, *[b"%d" % number for number in range(250)])
-    leased, _ = run(admin, calls.receive(LEASES, SYSTEM, Envelope.CURRENT, b"12345678", 250, 1000, 0, list))
-    assert len(leased) == 250
+    assert len(run(admin, LeaseSource(LEASES, Envelope.CURRENT, 1000, 0).receive(250))) == 250
     admin.delete(KEYS.timeout)
     eventually(lambda: run(admin, calls.tidy(KEYS)) is None)
     assert not remembered(admin)

@@ -11,18 +11,16 @@ import pytest
 import redis
 
 from redisson_dq.codecs import StringCodec
-from redisson_dq.scheduling.clock import SYSTEM
 from redisson_dq.scripts.script import load, names
 from redisson_dq.wire import calls
 from redisson_dq.wire.calls.base import call
-from redisson_dq.wire.calls.leases import call_with_dead
 from redisson_dq.wire.calls.mending import Aside, Met
 from redisson_dq.wire.envelope import Envelope, wrap
 from redisson_dq.wire.request import Request
 from tests.conftest import PATIENCE, eventually, thinned
 from tests.faults.test_unheard_channels import NEVER, WAYS
 from tests.flavours import Flavour
-from tests.integration.foreign import CURRENT, HOUR_US, KEYS, LEASES, requests, run, there
+from tests.integration.foreign import CURRENT, HOUR_US, KEYS, LEASES, SOURCE, requests, run, there
 
 #: Ways to put an entry in without a message, as a user does who may not publish. Each gets its due time in epoch ms.
 HEADS: dict[str, Callable[[Any, int], object]] = {
@@ -66,12 +64,10 @@ def test_a_client_keeps_the_times_that_it_has_put_in(
 FAR = 4_000_000_000_000
 ASIDE = b"%d " % FAR + wrap(CURRENT, b"12345678", b"was aside")
 TABLE: dict[str, Callable[[dict[bytes, bytes]], Request[Any]]] = {
-    "ack_and_receive": lambda leased: calls.ack_and_receive(
-        LEASES, SYSTEM, CURRENT, b"together", 5, HOUR_US, [leased[b"held"]], list
-    ),
+    "ack_and_receive": lambda leased: SOURCE.ack_and_receive([leased[b"held"]], 5)[0],
     "admit": lambda leased: requests(leased)["admit"],
     "advance": lambda leased: calls.advance(KEYS, CURRENT, "daily", '{"v":1}', 5, FAR),
-    "extend": lambda leased: call_with_dead("extend", LEASES, (HOUR_US // 2, "", leased[b"held"]), list),
+    "extend": lambda leased: call("extend", LEASES, (HOUR_US // 2, "", leased[b"held"]), list),
     "give_back": lambda leased: calls.give_back(LEASES, CURRENT, [leased[b"held"]], counted=True, delay_us=HOUR_US),
     "lease_due": lambda leased: requests(leased)["lease_due"],
     "mend": lambda leased: requests(leased)["mend"],
@@ -83,14 +79,12 @@ TABLE: dict[str, Callable[[dict[bytes, bytes]], Request[Any]]] = {
     "offer_in_context": lambda leased: call(
         "offer_in_context", KEYS, ("current", b"{}", struct.pack("<d", 3600), b"value"), list
     ),
-    "offer_item": lambda leased: call_with_dead(
+    "offer_item": lambda leased: call(
         "offer_item", LEASES, ("current", str(HOUR_US), b"value", b"iother", "keep", "", 0, 1000, b""), list
     ),
     "receive": lambda leased: requests(leased)["receive"],
     "recur": lambda leased: call("recur", KEYS, ("current", "daily", '{"v":2}', b"value", FAR, "", 0), list),
-    "reschedule": lambda leased: call_with_dead(
-        "reschedule", LEASES, ("iwaits", b"", "", f"@{FAR}", 1000, "lean"), list
-    ),
+    "reschedule": lambda leased: call("reschedule", LEASES, ("iwaits", b"", "", f"@{FAR}", 1000, "lean"), list),
     "unmend": lambda leased: calls.unmend(
         KEYS, b"unmended", "cancel", 1000, [(Met(member=ASIDE[14:], score=b"%d" % FAR, place=-1), "")]
     ),
@@ -124,11 +118,7 @@ def filled(admin: Any, name: str) -> Request[Any]:
     """The call, in a queue in which it finds something to do and no message was sent lately."""
     if name in ALONE:
         admin.rpush(KEYS.ready, "held", "more", "failed")
-        nonces = (b"received", b"again...")
-        held, failed = (
-            run(admin, calls.receive(LEASES, SYSTEM, CURRENT, nonce, 1, HOUR_US, 10, lambda reply: reply))[0][0].id
-            for nonce in nonces
-        )
+        held, failed = (run(admin, SOURCE.receive(1))[0].id for _ in range(2))
         leased = {b"held": held, b"failed": failed}
         if name == "unrelease":
             run(admin, calls.give_back(LEASES, CURRENT, [failed], counted=True))

@@ -10,7 +10,9 @@ import pytest
 
 import redisson_dq
 from redisson_dq.codecs import StringCodec
-from redisson_dq.wire import calls
+from redisson_dq.wire.envelope import Envelope
+from redisson_dq.wire.keys import DeadKeys, LeaseKeys
+from redisson_dq.wire.lease_source import LeaseSource
 from tests.conftest import PATIENCE
 from tests.integration.moving.test_walks import calls_of
 
@@ -139,13 +141,19 @@ def transferred(client: Any, delayed: Any) -> int:
     return len([queue.poll(timeout=PATIENCE) for _ in range(5)])
 
 
+def source_of(delayed: Any) -> LeaseSource:
+    return LeaseSource(
+        LeaseKeys(queue=delayed.keys, dead=DeadKeys.belonging_to(delayed.name)), Envelope.CURRENT, 60_000_000, 0
+    )
+
+
 CALLS: dict[str, Callable[[Any, Any], int]] = {
     "transfer": transferred,
     "take_due": lambda client, delayed: len(delayed.take_due(until=LATER)),
     "items": lambda client, delayed: len(delayed.items()),
     "iteration": lambda client, delayed: len(list(delayed)),
     "contains": lambda client, delayed: int(delayed.contains("none")),
-    "peek": lambda client, delayed: len(client.runtime.connections.run(calls.peek(delayed.keys, 5)).values),
+    "peek": lambda client, delayed: len(client.runtime.connections.run(source_of(delayed).peek(5))),
     "the last": lambda client, delayed: len(delayed.poll_last_and_offer_first_to("other")),
 }
 

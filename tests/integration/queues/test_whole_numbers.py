@@ -19,20 +19,20 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from redisson_dq.calls import walks
+from redisson_dq.calls.leases import dead_letters, in_flight
 from redisson_dq.errors import EnvelopeError
-from redisson_dq.scheduling.clock import SYSTEM
 from redisson_dq.scheduling.hints import Hints
 from redisson_dq.wire import calls
 from redisson_dq.wire.calls.base import call
-from redisson_dq.wire.calls.leases import call_with_dead
 from redisson_dq.wire.envelope import Envelope, unwrap, wrap
-from redisson_dq.wire.keys import DeadKeys
+from redisson_dq.wire.keys import DeadKeys, LeaseKeys
+from redisson_dq.wire.lease_source import LeaseSource
 from redisson_dq.wire.request import Request
 from tests.conftest import by_night
 from tests.integration.conftest import KEYS
 from tests.integration.movers import hurried
 
-LEASES = calls.LeaseKeys(queue=KEYS, dead=DeadKeys.belonging_to("orders"))
+LEASES = LeaseKeys(queue=KEYS, dead=DeadKeys.belonging_to("orders"))
 STRICT = """\
 local redis = setmetatable({}, {__index = redis})
 for _, name in ipairs({'call', 'pcall'}) do
@@ -262,13 +262,11 @@ def test_taking_what_is_due(admin: redis.Redis, layout: Layout, count: int, offs
     got: list[bytes] = []
     wanted = calls.DueRange(since_ms=None, until_ms=None, offset=offset, limit=count)
     left = due[offset:]
-    for number in range(len(due) + 2):
+    for _ in range(len(due) + 2):
         if not admin.zcount(KEYS.timeout, "-inf", PAST * 2) - offset > 0:
             break
         if leases:
-            taken = run(
-                admin, calls.lease_due(LEASES, SYSTEM, Envelope.CURRENT, b"%8d" % number, 60_000_000, 0, wanted, 60_000)
-            )
+            taken = run(admin, LeaseSource(LEASES, Envelope.CURRENT, 60_000_000, 0).lease_due(wanted, 60_000))
             got += [each.data for each in taken.leased]
         else:
             got += run(admin, call("take_due", KEYS, (*wanted.words, 60_000), list))[0]
@@ -282,11 +280,11 @@ def test_looking(admin: redis.Redis, layout: Layout, count: int, first: int, par
     before = admin.zrange(KEYS.timeout, 0, -1, withscores=True), admin.lrange(KEYS.envelopes, 0, -1)
     for by in ("due", "offer"):
         run(admin, calls.items(KEYS, by, first, first + count - 1, part=part))
-    run(admin, calls.in_flight(KEYS, first, first + count - 1))
+    run(admin, in_flight(KEYS, first, first + count - 1))
     run(admin, call("in_flight_size", KEYS, (), int))
     run(admin, call("read_waiting", KEYS, (first, first + count - 1, ""), list))
     run(admin, call("read_waiting", KEYS, (first, -1, ""), list))
-    run(admin, calls.peek(KEYS, count))
+    run(admin, LeaseSource(LEASES, Envelope.CURRENT, 60_000_000, 0).peek(count))
     run(admin, call("size", KEYS, (), lambda reply: reply))
     run(admin, call("overdue", KEYS, (), lambda reply: reply))
     run(admin, call("next_due", KEYS, (), lambda reply: reply))
@@ -306,11 +304,11 @@ def test_receiving_and_dead_letters(admin: redis.Redis, layout: Layout, count: i
         admin.rpush(KEYS.ready, *values[start : start + 1000])
     received: list[bytes] = []
     ids: list[bytes] = []
-    for number in range(len(values) + 1):
-        leased, buried = run(
-            admin, calls.receive(LEASES, SYSTEM, Envelope.CURRENT, b"%8d" % number, count, 60_000_000, limit, tuple)
-        )
-        assert buried == 0
+    buried: list[int] = []
+    source = LeaseSource(LEASES, Envelope.CURRENT, 60_000_000, limit, tell_buried=buried.append)
+    for _ in range(len(values) + 1):
+        leased = run(admin, source.receive(count))
+        assert not buried
         received += [each.data for each in leased]
         ids += [each.id for each in leased]
         if not leased:
@@ -318,13 +316,13 @@ def test_receiving_and_dead_letters(admin: redis.Redis, layout: Layout, count: i
     assert received == values
     for start in range(0, len(ids), 1000):
         some = ids[start : start + 1000]
-        run(admin, call_with_dead("extend", LEASES, (60_000_000 + visible, "", *some), list))
-        run(admin, call_with_dead("reject", LEASES, ("no", "", *some), list))
+        run(admin, call("extend", LEASES, (60_000_000 + visible, "", *some), list))
+        run(admin, call("reject", LEASES, ("no", "", *some), list))
     assert admin.llen(LEASES.dead.dead) == len(values)
-    run(admin, calls.dead_letters(LEASES, 0, count - 1))
-    moved = run(admin, call_with_dead("redrive", LEASES, ("all", count), list))
+    run(admin, dead_letters(LEASES, 0, count - 1))
+    moved = run(admin, call("redrive", LEASES, ("all", count), list))
     assert moved[0] == min(count, len(values))
-    run(admin, call_with_dead("purge_dead", LEASES, ("all", count, 60_000), int))
+    run(admin, call("purge_dead", LEASES, ("all", count, 60_000), int))
 
 
 @searched(layout=LAYOUTS, count=COUNTS, which=st.sampled_from(["first", "all", "others"]))
@@ -368,8 +366,8 @@ def test_admitting(
         )
         for each in digests
     ]
-    for number in range(3):
-        run(admin, calls.admit(LEASES, SYSTEM, Envelope.CURRENT, b"%8d" % number, count, 1_234_567, 3, [limit], seen))
+    for _ in range(3):
+        run(admin, LeaseSource(LEASES, Envelope.CURRENT, 1_234_567, 3).admit(count, [limit], seen))
 
 
 def test_the_wrapper_refuses_what_is_not_whole(admin: redis.Redis) -> None:

@@ -32,9 +32,8 @@ from redisson_dq.waits.debts import Debts
 from redisson_dq.waits.line import Line, Waiter
 from redisson_dq.waits.watched import WatchedSource
 from redisson_dq.wire.blocking import Pop
-from redisson_dq.wire.calls.leases import LeaseKeys
 from redisson_dq.wire.envelope import Envelope
-from redisson_dq.wire.keys import DeadKeys, QueueKeys
+from redisson_dq.wire.keys import DeadKeys, LeaseKeys, QueueKeys
 from redisson_dq.wire.lease_source import LeaseSource
 from tests.cluster import Cluster
 from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, eventually

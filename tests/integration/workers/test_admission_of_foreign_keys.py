@@ -11,7 +11,7 @@ import redisson_dq
 from redisson_dq._redis.tuning import tuned
 from redisson_dq._sync.leases.delivery import lease_of
 from redisson_dq.codecs import StringCodec
-from redisson_dq.wire.calls.leases import call_with_dead
+from redisson_dq.wire.calls.base import call
 from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.working.limits import Admission, Limit, Rate
@@ -181,9 +181,7 @@ def test_a_free_slot_takes_no_value_that_the_user_may_not_put_back(
     try:
         with redisson_dq.connect(server.url.replace("://", "://few:secret@"), codec=StringCodec()) as few:
             run = few.runtime.connections.run
-            assert run(call_with_dead("ack", opened(few).source().lease_keys, ("", lease_of(first).id), list))[1] == [
-                b"acked"
-            ]
+            assert run(call("ack", opened(few).source().lease_keys, ("", lease_of(first).id), list))[1] == [b"acked"]
         assert admin.zrange(BILLS.timeout, 0, -1) == waiting
     finally:
         admin.execute_command("ACL", "DELUSER", "few")

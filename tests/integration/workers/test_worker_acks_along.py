@@ -15,11 +15,10 @@ import redis
 
 from redisson_dq.codecs import StringCodec
 from redisson_dq.items import SettleOutcome
-from redisson_dq.scheduling.clock import SYSTEM
 from redisson_dq.scripts.script import load
-from redisson_dq.wire import calls
 from redisson_dq.wire.envelope import Envelope
-from redisson_dq.wire.keys import DeadKeys
+from redisson_dq.wire.keys import DeadKeys, LeaseKeys
+from redisson_dq.wire.lease_source import LeaseSource
 from redisson_dq.worker import DeadLettered, Happening, Lost, Retried, Retry, Succeeded, fixed
 from tests.conftest import PATIENCE, eventually
 from tests.faults.gate import Gate, Where
@@ -28,7 +27,7 @@ from tests.integration.conftest import KEYS
 from tests.integration.whereabouts import whereabouts
 from tests.workers.handlers import Ledger, Log, at_rest, running
 
-LEASES = calls.LeaseKeys(queue=KEYS, dead=DeadKeys.belonging_to("orders"))
+LEASES = LeaseKeys(queue=KEYS, dead=DeadKeys.belonging_to("orders"))
 SCRIPT = "ack_and_receive.lua"
 
 
@@ -42,11 +41,15 @@ def gate(server: Any, admin: Any) -> Iterator[Gate]:
 
 def call(admin: Any, ids: list[bytes], count: int, nonce: bytes = b"12345678", timeout: float = 30) -> Any:
     """The words of each outcome, and the bytes of each value; None where nothing was done."""
-    request = calls.ack_and_receive(LEASES, SYSTEM, Envelope.CURRENT, nonce, count, int(timeout * 1_000_000), ids, list)
+    request, _ = LeaseSource(LEASES, Envelope.CURRENT, int(timeout * 1_000_000), 0).ack_and_receive(ids, count)
     assert request.script is not None
-    reply = admin.eval(request.script.source, *request.words)
+    keys, *words = request.words
+    assert isinstance(keys, int)
+    # After the keys and the envelope comes the nonce.
+    words[keys + 1] = nonce
+    reply = admin.eval(request.script.source, keys, *words)
     found = request.parse(reply[3] if len(reply) > 3 else None)
-    return None if found is None else (found[0], [each.data for each in found[1]])
+    return None if found is None else ([each.value.encode() for each in found[0]], [each.data for each in found[1]])
 
 
 def everything(admin: Any) -> dict[bytes, bytes]:

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from redisson_dq.wire.calls.leases import LeaseKeys, call_with_dead
-from redisson_dq.wire.keys import DeadKeys
+from redisson_dq.wire.calls.base import call
+from redisson_dq.wire.keys import DeadKeys, LeaseKeys
 from redisson_dq.worker import DeadLettered, Failed, Lost, Received, Retry, Succeeded, TimedOut, fixed
 from tests.conftest import PATIENCE, eventually
 from tests.flavours import Flavour
@@ -229,9 +229,7 @@ def test_a_batch_goes_on_without_those_that_are_lost(
 
 def end_lease(url: str, id: str) -> None:
     """What another process does that got hold of the delivery's id."""
-    request = call_with_dead(
-        "ack", LeaseKeys(queue=KEYS, dead=DeadKeys.belonging_to("orders")), ("", bytes.fromhex(id)), list
-    )
+    request = call("ack", LeaseKeys(queue=KEYS, dead=DeadKeys.belonging_to("orders")), ("", bytes.fromhex(id)), list)
     with Flavour().connect(url) as client, client.pipeline() as pipe:
         reply = pipe.add(request)
     assert reply.result[-1] == [b"acked"]

@@ -22,9 +22,8 @@ from redisson_dq.waits.engine import WaitEngine
 from redisson_dq.waits.line import Lifeline, Line, Waiter
 from redisson_dq.waits.steps import Ask, StepRefused
 from redisson_dq.wire.blocking import Pop
-from redisson_dq.wire.calls.leases import LeaseKeys
 from redisson_dq.wire.envelope import Envelope
-from redisson_dq.wire.keys import DeadKeys, QueueKeys
+from redisson_dq.wire.keys import DeadKeys, LeaseKeys, QueueKeys
 from redisson_dq.wire.lease_source import LeaseSource
 from redisson_dq.wire.taken import Taken
 

@@ -25,9 +25,8 @@ from redisson_dq.waits.rotation import SharedSources
 from redisson_dq.waits.steps import Do
 from redisson_dq.waits.watched import State, WatchedSource
 from redisson_dq.wire.blocking import Pop
-from redisson_dq.wire.calls.leases import LeaseKeys
 from redisson_dq.wire.envelope import Envelope
-from redisson_dq.wire.keys import DeadKeys, QueueKeys
+from redisson_dq.wire.keys import DeadKeys, LeaseKeys, QueueKeys
 from redisson_dq.wire.lease_source import LeaseSource
 from redisson_dq.wire.taken import Taken
 
