@@ -510,7 +510,7 @@ MUTATIONS = [
     Mutation(
         "observers: a client without observers tells of its requests",
         "redisson_dq/_async/connecting/connections.py",
-        "            if not self.observers.hear(Sent):\n                reply, confirmed",
+        "            if not self.observers.heard[Sent]:\n                reply, confirmed",
         "            if False:\n                reply, confirmed",
         "tests/integration/programs/test_observing.py::test_nothing_is_made_where_nobody_watches",
     ),

@@ -19,11 +19,10 @@ from redis.asyncio.connection import async_timeout  # type: ignore[attr-defined]
 
 from redisson_dq._redis.address import ServerAddress
 from redisson_dq._redis.introducing import COMMANDS, Introduction, async_introduce, introduce
+from redisson_dq._redis.replies import CLOSED, Replies
 
 __all__ = ["AsyncOwnConnection", "OwnConnection", "pack"]
 
-# A time limit of redis-py's ends this many seconds after ours, never before it.
-_LATER = 3600.0
 # The types of nearly all words of commands.
 _TEXTS = frozenset((str, bytes))
 
@@ -79,12 +78,16 @@ class OwnConnection(_OwnBase):
     #: Whether every reply was read. An interrupted use leaves it False. With asyncio, nothing uses this note.
     is_clean = True
 
+    # The time limit of the socket's reads, where it is not ``socket_timeout``.
+    _limit: float | None = None
+
     def connect(self: Any) -> None:
         if not self.is_clean:
             self.disconnect()
         elif self._sock is not None:
             return
         self.is_clean = False
+        self._limit = None
         self._begins()
         try:
             super().connect()  # type: ignore[misc]
@@ -104,29 +107,48 @@ class OwnConnection(_OwnBase):
         """Sends commands that are not packed yet, in one piece."""
         self.send([b"".join(map(pack, commands))])
 
-    def read_response(self: Any, *args: Any, **options: Any) -> Any:
+    def read_response(
+        self: Any, disable_decoding: bool = False, *, disconnect_on_error: bool = True, **_options: Any
+    ) -> Any:
+        """The next reply. It does what redis-py's does for connections that decode nothing, with fewer calls."""
         try:
-            return super().read_response(*args, **options)  # type: ignore[misc]
-        except redis.exceptions.RedisError as error:
-            if (heard := self.address.heard(self.number, error)) is error:
-                raise
-            self.disconnect()
-            raise heard from error
+            reply = self._parser.read_response(disable_decoding=True)
+        except BaseException as error:
+            if disconnect_on_error:
+                self.disconnect()
+            if isinstance(error, redis.exceptions.RedisError):
+                self._raise(error)
+            if isinstance(error, OSError):
+                text = f"error while reading from the socket: {error}"
+                raise redis.exceptions.ConnectionError(text) from error
+            raise
+        if isinstance(reply, redis.exceptions.ResponseError):
+            self._raise(reply)
+        return reply
+
+    def _raise(self: Any, error: redis.exceptions.RedisError) -> None:
+        if (heard := self.address.heard(self.number, error)) is error:
+            raise error
+        self.disconnect()
+        raise heard from error
 
     def read(self: Any, within: float | None = None, *, goes_on: bool = False) -> Any:
         """The next reply. Raises TimeoutError after ``within`` seconds, else after ``socket_timeout``.
 
-        With ``goes_on`` an error leaves the connection open, and after a TimeoutError the reply may still be read.
+        With ``goes_on`` an error leaves the connection open, and after a TimeoutError the reply may still be read. The
+        next such read takes its time limit over: a connection that only waits changes it once.
         """
-        if within is None or self._sock is None:
-            return self.read_response(disable_decoding=True, disconnect_on_error=not goes_on)
-        # Not by an argument of redis-py's, which 6.4 does not have.
-        self._sock.settimeout(within)
+        sock = self._sock
+        if sock is not None and within != self._limit:
+            # Not by an argument of redis-py's, which 6.4 does not have.
+            sock.settimeout(self.socket_timeout if within is None else within)
+            self._limit = within
         try:
-            return self.read_response(disable_decoding=True, disconnect_on_error=not goes_on)
+            return self.read_response(disconnect_on_error=not goes_on)
         finally:
-            if self._sock is not None:
+            if not goes_on and self._limit is not None and self._sock is not None:
                 self._sock.settimeout(self.socket_timeout)
+                self._limit = None
 
     def exchange(
         self: Any,
@@ -147,10 +169,7 @@ class OwnConnection(_OwnBase):
         if after_sending is not None:
             after_sending()
         try:
-            if within is None:
-                reply = self.read_response(disable_decoding=True)
-            else:
-                reply = self.read(min(within, self.socket_timeout))
+            reply = self.read_response() if within is None else self.read(min(within, self.socket_timeout))
         except redis.exceptions.ResponseError:
             self.is_clean = True
             raise
@@ -160,7 +179,7 @@ class OwnConnection(_OwnBase):
     def is_open(self: Any) -> bool:
         """Whether it is open, and nothing is left to be read on it. Sends nothing, and raises nothing."""
         try:
-            return self._sock is not None and not self.can_read()
+            return self._sock is not None and not self._parser.can_read(0)
         except (redis.exceptions.ConnectionError, redis.exceptions.TimeoutError, OSError):
             return False
 
@@ -201,13 +220,17 @@ class AsyncOwnConnection(_OwnBase):
     """
 
     is_clean = True
+    # What its replies come from, once redis-py has connected it.
+    _replies: Replies | None = None
 
     async def connect(self: Any) -> None:
         if not self.is_connected:
             self._begins()
+            self._replies = None
             try:
                 await super().connect()  # type: ignore[misc]
                 await async_introduce(self, super().connect)  # type: ignore[misc]
+                self._replies = Replies(self._writer.transport, self._parser.parse_error)
             except (redis.exceptions.RedisError, OSError) as error:
                 self.address.failed(error)
                 raise
@@ -219,16 +242,16 @@ class AsyncOwnConnection(_OwnBase):
         redis-py itself makes a task of each command. The end of the loop cancels all tasks. It would also cancel a
         command by which a background task puts values back.
         """
-        if not self.is_connected:
+        if self._writer is None:
             await self.connect()
+        writer, replies = self._writer, self._replies
         try:
-            self._writer.writelines(packed)
-            if not self._writer.transport.get_write_buffer_size():
-                # All is sent, so this does not wait. A timeout would cost more than the rest.
-                await self._writer.drain()
-                return
-            async with async_timeout(self.socket_timeout):
-                await self._writer.drain()
+            if replies is not None and replies.is_over:
+                raise redis.exceptions.ConnectionError(CLOSED)
+            writer.write(packed[0] if len(packed) == 1 else b"".join(packed))
+            if writer.transport.get_write_buffer_size():
+                async with async_timeout(self.socket_timeout):
+                    await writer.drain()
         except asyncio.TimeoutError:
             await self.disconnect(nowait=True)
             raise redis.exceptions.TimeoutError("timeout while writing to the socket") from None
@@ -246,27 +269,42 @@ class AsyncOwnConnection(_OwnBase):
     async def send_packed_command(self, command: Any, check_health: bool = True) -> None:
         await self.send([command] if isinstance(command, bytes) else list(command))
 
-    async def read_response(self: Any, *args: Any, **options: Any) -> Any:
+    async def read_response(
+        self: Any,
+        disable_decoding: bool = False,
+        timeout: float | None = None,
+        *,
+        disconnect_on_error: bool = True,
+        **_options: Any,
+    ) -> Any:
+        """The next reply. Raises TimeoutError after ``timeout`` seconds, else after ``socket_timeout``."""
         try:
-            return await super().read_response(*args, **options)  # type: ignore[misc]
-        except redis.exceptions.RedisError as error:
-            if (heard := self.address.heard(self.number, error)) is error:
-                raise
-            await self.disconnect(nowait=True)
-            raise heard from error
+            if self._writer is None:
+                raise redis.exceptions.ConnectionError(CLOSED)
+            if self._replies is None:
+                # redis-py is about to connect.
+                return await super().read_response(disable_decoding=True)  # type: ignore[misc]
+            reply = await self._replies.next(self.socket_timeout if timeout is None else timeout)
+            if isinstance(reply, redis.exceptions.RedisError):
+                raise reply
+            return reply
+        except BaseException as error:
+            if disconnect_on_error and not isinstance(error, redis.exceptions.ResponseError):
+                await self.disconnect(nowait=True)
+            if (
+                isinstance(error, redis.exceptions.RedisError)
+                and (heard := self.address.heard(self.number, error)) is not error
+            ):
+                await self.disconnect(nowait=True)
+                raise heard from error
+            if isinstance(error, OSError):
+                text = f"error while reading from the socket: {error}"
+                raise redis.exceptions.ConnectionError(text) from error
+            raise
 
     async def read(self: Any, within: float | None = None, *, goes_on: bool = False) -> Any:
         """As with threads."""
-        if within is None:
-            return await self.read_response(disable_decoding=True, disconnect_on_error=not goes_on)
-        try:
-            async with async_timeout(within):
-                # At the end of a time limit that it is given, redis-py returns None, like a nil of Redis.
-                return await self.read_response(
-                    disable_decoding=True, timeout=within + _LATER, disconnect_on_error=not goes_on
-                )
-        except asyncio.TimeoutError:
-            raise redis.exceptions.TimeoutError(f"no reply within {within:g} s") from None
+        return await self.read_response(timeout=within, disconnect_on_error=not goes_on)
 
     async def exchange(
         self: Any,
@@ -282,13 +320,11 @@ class AsyncOwnConnection(_OwnBase):
         await self.send([packed])
         if after_sending is not None:
             await after_sending()
-        if within is None:
-            return await self.read_response(disable_decoding=True)
-        return await self.read(min(within, self.socket_timeout))
+        return await self.read_response(timeout=None if within is None else min(within, self.socket_timeout))
 
     def is_open(self: Any) -> bool:
-        """Whether it is open. Sends nothing."""
-        return bool(self.is_connected and not self._reader.at_eof())
+        """Whether it is open, and nothing is left to be read on it. Sends nothing."""
+        return self._writer is not None and self._replies is not None and self._replies.are_all_read
 
     # -- while another task reads, which meets any error -------------------------------------------------------------
 

@@ -133,7 +133,9 @@ class _AsyncLending(_IdlePool):
         try:
             if connection.number not in (-1, connection.address.number):
                 await connection.disconnect(nowait=True)
-            await self.ensure_connection(connection)
+            if not connection.is_open():
+                await connection.disconnect(nowait=True)
+                await connection.connect()
         except BaseException:
             await self.release(connection)
             raise

@@ -241,7 +241,7 @@ class DelayedRequests(WholeRequests[T]):
 
         def tell(changed: bool) -> bool:
             observers = self._queue.options.observers
-            if changed and observers.hear(kind):
+            if changed and observers.heard[kind]:
                 observers.tell(kind(queue=self._queue.name))
             return changed
 

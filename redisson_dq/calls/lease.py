@@ -163,7 +163,7 @@ class Lease:
             return
         for tally in self._observers.tallies:
             tally.settled(self.name, outcome)
-        if self._observers.hear(observing.Settled):
+        if self._observers.heard[observing.Settled]:
             held = timedelta(microseconds=self._clock.now_us() - self.leased.read_us)
             self._observers.tell(observing.Settled(**self._known, outcome=outcome, held=held))
 
@@ -177,7 +177,7 @@ class Lease:
             self._is_told_lost = True
             for tally in self._observers.tallies:
                 tally.settled(self.name, SettleOutcome.LOST)
-            if self._observers.hear(observing.LeaseLost):
+            if self._observers.heard[observing.LeaseLost]:
                 self._observers.tell(observing.LeaseLost(**self._known))
 
     @property

@@ -15,7 +15,9 @@ from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError, EncodeError
 from redisson_dq.observing import Buried
 from redisson_dq.scheduling.times import Delay, visible_us
+from redisson_dq.wire.blocking import Pop
 from redisson_dq.wire.calls.base import Prepared, prepared
+from redisson_dq.wire.commands import SIDES
 from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.keys import DeadKeys, LeaseKeys, QueueKeys, map_name
 from redisson_dq.wire.lease_source import LeaseSource
@@ -138,6 +140,8 @@ class OpenQueue(QueueValues[T]):
         self.lease_keys = LeaseKeys(queue=keys, dead=self.dead_keys, bounded=self.kind.bounded)
         #: The keys of a queue in which values take room.
         self.room = keys if self.kind.bounded else None
+        #: Its pops, by the end that they take from.
+        self.pops = {end: Pop((keys.ready,), end, self.room) for end in SIDES}
         # By the name of a script.
         self._prepared: dict[str, Prepared] = {}
 

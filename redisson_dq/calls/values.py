@@ -200,7 +200,7 @@ class QueueValues(Generic[T]):
         """
         values, error = self.decoded(found)
         observers = self.options.observers
-        if observers.hear(ValuesTaken):
+        if observers.heard[ValuesTaken]:
             name = self.name if key in (None, self.keys.ready) else str(key)
             if values:
                 texts = observers.texts(ValuesTaken, values)

@@ -49,7 +49,7 @@ class Observers(list[Observer]):
 
     The log gets every happening too. So a place that is passed often asks first::
 
-        if observers.hear(Moved):
+        if observers.heard[Moved]:
             observers.tell(Moved(...))
 
     A place without a log line may check ``if observers`` first.
@@ -67,9 +67,8 @@ class Observers(list[Observer]):
         self.log_values: LogValues = False
         #: The tallies, which count values without objects.
         self.tallies: tuple[Tally, ...] = ()
-        # Whether somebody hears a kind of happenings, found once after each change of the list. A function asks the
-        # log, which may be set up again at any time.
-        self._heard: dict[type[Happening], bool | Callable[[], bool]] = {}
+        #: Whether the log or an observer is called for a kind of happenings. Otherwise they need not be made.
+        self.heard = _Heard(self)
         if observer is not None:
             self.add(observer)
 
@@ -97,18 +96,7 @@ class Observers(list[Observer]):
 
     def _changed(self) -> None:
         self.tallies = tuple(each for each in self if isinstance(each, Tally))
-        self._heard = {}
-
-    def hear(self, kind: type[Happening]) -> bool:
-        """Whether the log or an observer is called for a happening of this kind. Otherwise the happening need not be
-        made.
-        """
-        try:
-            heard = self._heard[kind]
-        except KeyError:
-            heard = any(issubclass(kind, _kinds_of(each)) for each in self) or switch_of(kind) or False
-            self._heard[kind] = heard
-        return heard if isinstance(heard, bool) else heard()
+        self.heard.clear()
 
     def texts(self, kind: type[Happening], values: Iterable[object]) -> tuple[str, ...]:
         """The texts of values for a line of the log. None without ``log_values=``, or where that line is not wanted."""
@@ -197,6 +185,31 @@ class Observers(list[Observer]):
                         error=failure,
                     )
                 )
+
+
+class _Heard(dict[type[Happening], bool]):
+    """Whether somebody hears a kind of happenings. It is a dict, as it is asked several times for each value."""
+
+    def __init__(self, observers: Observers) -> None:
+        super().__init__()
+        self._observers = observers
+        # Of the kinds that only the log has a line for. It may be set up again at any time.
+        self._switches: dict[type[Happening], Callable[[], bool]] = {}
+
+    def __missing__(self, kind: type[Happening]) -> bool:
+        if kind in self._switches:
+            return self._switches[kind]()
+        is_observed, is_on = any(issubclass(kind, _kinds_of(each)) for each in self._observers), switch_of(kind)
+        if is_on is not None and not is_observed:
+            self._switches[kind] = is_on
+            return is_on()
+        self[kind] = is_observed
+        return is_observed
+
+    def clear(self) -> None:
+        """Asks again: there are other observers."""
+        self._switches.clear()
+        super().clear()
 
 
 def check_log_values(value: object) -> bool:

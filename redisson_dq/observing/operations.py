@@ -36,7 +36,6 @@ __all__ = [
     "Operation",
     "Operations",
     "Receipt",
-    "UNASKED",
     "Under",
     "may_be_of_a_signal",
 ]
@@ -138,7 +137,7 @@ class Operations(list[Interceptor]):
 
     def receiving(self, name: str, queue: str, **facts: Any) -> Receipt:
         """Reports that a receipt begins. Returns the context manager around it."""
-        return Receipt(self.begin(OperationKind.RECEIVE, name, queue, **facts)) if self else UNASKED
+        return Receipt(self.begin(OperationKind.RECEIVE, name, queue, **facts)) if self else _UNASKED
 
     def _note(self, interceptor: Interceptor, error: BaseException) -> None:
         if may_be_of_a_signal(error):
@@ -207,6 +206,10 @@ class Receipt:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.failed(error)
+
+    def failed(self, error: BaseException | None) -> None:
+        """This error leaves the block. For a call that has no such block, and no receipt without an interceptor."""
         if self._under is not None and isinstance(error, RedissonDQError) and not isinstance(error, ClosedError):
             self._under.end(error)
 
@@ -224,8 +227,8 @@ class Receipt:
 
 
 _NOTHING = nullcontext()
-#: The receipt without an interceptor.
-UNASKED = Receipt(None)
+# The receipt without an interceptor.
+_UNASKED = Receipt(None)
 
 
 def may_be_of_a_signal(error: BaseException) -> bool:

@@ -41,6 +41,7 @@ logger = logging.getLogger("redisson_dq")
 _HEAD_START: Final = 0.0015
 # For how many seconds the pumper and its connection stay when nobody waits, so that a take() in a loop finds them.
 LINGER: Final = 10.0
+_LINGERS: Final = Bell(LINGER, lingers=True)
 # A pop that was blocked for this many seconds has found nothing, or Redis does not respond.
 _LONG: Final = 0.03
 
@@ -246,7 +247,7 @@ class WaitEngine(Asking):
         self.is_idle = self._listens = True
         rung: Any = WAKE
         try:
-            rung = yield Bell(LINGER, lingers=True)
+            rung = yield _LINGERS
         except StepFailed as error:
             logger.debug("queue %r: a wait for callers broke: %r", self.source.key, error.error)
         finally:

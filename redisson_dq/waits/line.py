@@ -80,7 +80,13 @@ class Waiter:
     """
 
     def __init__(
-        self, limit: int, deadline: float, answer: Answering, notify: Callable[[Any], None], owner: Any = None
+        self,
+        limit: int,
+        deadline: float,
+        answer: Answering,
+        notify: Callable[[Any], None],
+        owner: Any = None,
+        lifeline: Lifeline | None = None,
     ) -> None:
         self.limit = limit
         self.deadline = deadline
@@ -91,6 +97,9 @@ class Waiter:
         self.request: Request[list[Taken]] | None = None
         #: Reports that the caller is gone; None once the caller has kept its answer.
         self.farewell: Farewell | None = None
+        if lifeline is not None:
+            self.farewell = farewell = Farewell(lifeline, notify)
+            farewell.waiter = lifeline.waiter = self
         #: Its number in the order of coming, 0 until a background task has seen it.
         self.number = 0
         self.is_expired = False
@@ -141,14 +150,8 @@ class Lifeline:
 class Farewell(weakref.ref[Lifeline]):
     """Reports that a lifeline was dropped. The reference itself comes into the inbox, and no bytecode runs for it."""
 
-    # No __init__ of its own: that of a weak reference takes any two arguments, and does nothing.
     __slots__ = ("waiter",)
     waiter: Waiter
-
-    def __new__(cls, lifeline: Lifeline, waiter: Waiter) -> Farewell:
-        made = super().__new__(cls, lifeline, waiter.notify)
-        made.waiter = waiter
-        return made
 
 
 class Line:

@@ -39,7 +39,7 @@ class Hooks:
         made.
         """
         for kind in kinds:
-            if self.observers.hear(kind):
+            if self.observers.heard[kind]:
                 return True
         # Mostly there is none.
         return bool(self._hooks) and any(issubclass(kind, heard) for heard, _ in self._hooks for kind in kinds)
@@ -47,7 +47,7 @@ class Hooks:
     @property
     def hears_acks(self) -> bool:
         """Whether somebody is called, or counts, when Redis has noted that values are done."""
-        return bool(self.observers.tallies) or self.observers.hear(Settled) or self.hears(Succeeded)
+        return bool(self.observers.tallies) or self.observers.heard[Settled] or self.hears(Succeeded)
 
     def tell(self, happening: Happening) -> None:
         """Calls the log, the observers and the hooks, in this order."""

@@ -259,13 +259,13 @@ def test_a_happening_is_heard_of_where_its_line_is_wanted(caplog: pytest.LogCapt
     observers = Observers()
     for level, heard in [("WARNING", (Away,)), ("DEBUG", (Away, Moved))]:
         caplog.set_level(level, "redisson_dq")
-        assert tuple(kind for kind in (Away, Moved, OfRequest) if observers.hear(kind)) == heard
+        assert tuple(kind for kind in (Away, Moved, OfRequest) if observers.heard[kind]) == heard
     caplog.set_level(logging.WARNING, "redisson_dq")
     caplog.set_level(logging.DEBUG, "redisson_dq.transfers")
-    assert observers.hear(Moved)
-    assert not observers.hear(LeaseBegan)
+    assert observers.heard[Moved]
+    assert not observers.heard[LeaseBegan]
     observers.add(print)
-    assert observers.hear(LeaseBegan)
+    assert observers.heard[LeaseBegan]
 
 
 # -- values ----------------------------------------------------------------------------------------------------------

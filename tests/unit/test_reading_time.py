@@ -23,6 +23,7 @@ EXCEPTIONS = {
     "_concurrency/handler_pools.py": "the end of cancelled tasks, which takes real time",
     "_concurrency/stacks.py": "an event loop that stands still, where no timer of a loop runs",
     "_redis/own_connection.py": "the reply of a server, which takes real time",
+    "_redis/replies.py": "the reply of a server, which takes real time",
     "_redis/pools.py": "the age of connections, whose names a real DNS server may have led elsewhere since",
     "otel/": "the beginning of a span, which is a moment of the calendar",
     "prometheus/collector.py": "a scrape, which a monitor waits for in real time",

@@ -114,7 +114,7 @@ class Connections(Pools):
             begin()
         try:
             how = before_sending, after_sending, within
-            if not self.observers.hear(Sent):
+            if not self.observers.heard[Sent]:
                 reply, confirmed = await self._ask(request, how, node, at_hand=at_hand)
             else:
                 with self.observers.exchange([(request.name, request.keys)], self.clock):
@@ -215,7 +215,7 @@ class Connections(Pools):
             for begin in request.on_sending:
                 begin()
         parts = list(by_pool.values())
-        if not self.observers.hear(Sent):
+        if not self.observers.heard[Sent]:
             answers = await self._run_together(requests, parts, transaction)
         else:
             with self.observers.exchange([(each.name, each.keys) for each in requests], self.clock) as errors:

@@ -23,7 +23,6 @@ logger = logging.getLogger("redisson_dq")
 #: A channel that nobody publishes anything to.
 NOBODYS_CHANNEL = "redisson_dq:none"
 _A_DAY = 86400.0
-_UNHEARD = contextlib.nullcontext()
 
 
 class HungUpError(ConnectionError):
@@ -44,6 +43,7 @@ class Dedicated:
         self, connection: Any, pool: ConnectionPool, lender: Lender, clock: Clock, observers: Observers
     ) -> None:
         self.connection = connection
+        self._timeout: float = connection.socket_timeout
         self._clock = clock
         self._observers = observers
         self._pool = pool
@@ -88,8 +88,7 @@ class Dedicated:
         until Redis has answered a PING of another connection, and for ``socket_timeout`` more. A reply that has not
         come by then was lost on the way, on a connection that is still open.
         """
-        timeout = self.connection.socket_timeout
-        has_answered = False
+        timeout, has_answered = self._timeout, False
         while True:
             try:
                 return await self.connection.read(seconds + timeout, goes_on=True)
@@ -114,7 +113,7 @@ class Dedicated:
 
     async def exchange(self, request: Request[Any]) -> Any:
         """Sends one request and reads its reply. Raises redis-py's errors."""
-        if not self._observers.hear(Sent):
+        if not self._observers.heard[Sent]:
             return await self._exchange(request)
         with self._observers.exchange([(request.name, request.keys)], self._clock):
             return await self._exchange(request)
@@ -147,33 +146,35 @@ class Dedicated:
         if behind is not None:
             script = behind.script
             packed += pack(behind.words if script is None else ("EVALSHA", script.sha, *behind.words))
-        exchange: Any = _UNHEARD
-        if self._observers.hear(Sent):
-            exchange = self._observers.exchange([(words[0], keys)], self._clock, waits=True)
-        with exchange:
-            await self.send_packed(packed)
-            sent()
-            self._blocks = True
-            try:
-                if self.is_over:
-                    self.address_left()
-                return await self.read(seconds)
-            finally:
-                self._blocks = False
+        if not self._observers.heard[Sent]:
+            return await self._block(packed, sent, seconds)
+        with self._observers.exchange([(words[0], keys)], self._clock, waits=True):
+            return await self._block(packed, sent, seconds)
+
+    async def _block(self, packed: bytes, sent: Callable[[], None], seconds: float) -> Any:
+        await self.send_packed(packed)
+        sent()
+        self._blocks = True
+        try:
+            if self.is_over:
+                self.address_left()
+            return await self.read(seconds)
+        finally:
+            self._blocks = False
 
     async def read_behind(self, request: Request[Any]) -> Any:
         """The reply to a request that was sent after a command. Raises redis-py's errors.
 
         It is reported to observers here, as Redis has only now begun to carry it out.
         """
-        if not self._observers.hear(Sent):
+        if not self._observers.heard[Sent]:
             return await self.read()
         with self._observers.exchange([(request.name, request.keys)], self._clock):
             return await self.read()
 
     async def try_without_blocking(self, words: Sequence[Any], keys: tuple[str, ...]) -> Any:
         """Sends a command that would block, in a transaction; gives its reply. Raises redis-py's errors."""
-        if not self._observers.hear(Sent):
+        if not self._observers.heard[Sent]:
             return await _transact(self.connection, [words], self.read)
         with self._observers.exchange([(words[0], keys)], self._clock):
             return await _transact(self.connection, [words], self.read)

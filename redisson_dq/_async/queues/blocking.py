@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from redisson_dq._async.queues.leasing import LeasingQueue
 from redisson_dq._async.queues.ready import ReadyQueue
-from redisson_dq._async.queues.wait_loop import TakingQueue, WaitLoop, first_of
+from redisson_dq._async.queues.wait_loop import NEVER, TakingQueue, WaitLoop, first_of
 from redisson_dq._async.receiving.listeners import Listeners
 from redisson_dq._async.runtime import Runtime
 from redisson_dq.calls.checks import check_end
@@ -109,8 +109,8 @@ class BlockingQueue(TakingQueue[T], ReadyQueue[T], LeasingQueue[T]):
         self._check()
         self._runtime.start_moving_queues(keys)
         receivers = self._receivers("first", keys)
-        # Without a timeout there is always a value.
-        return await self._waits.run(receivers, None, 1, first_of, cast("T", None), self._name_of)
+        value: T = await self._waits.run(receivers, None, 1, first_of, NEVER, self._name_of)
+        return value
 
     async def poll_last_and_offer_first_to(self, queue_name: str, *, timeout: Delay | None = None) -> T | None:
         """Moves the last value to the front of another queue and returns it; None when nothing came in time.
@@ -163,7 +163,7 @@ class BlockingQueue(TakingQueue[T], ReadyQueue[T], LeasingQueue[T]):
     # -- inside ------------------------------------------------------------------------------------------------------
 
     def _source(self, end: End, keys: tuple[str, ...] = ()) -> Source:
-        return Pop(keys or (self._side.keys.ready,), end, self._side.room)
+        return Pop(keys, end, self._side.room) if keys else self._side.pops[end]
 
     async def _move(self, destination: str, from_end: End, to_end: End, timeout: float | None) -> T | None:
         """Moves a value: at once with 0, else waits for it. It stays in Redis whatever happens here."""

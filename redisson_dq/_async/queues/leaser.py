@@ -21,7 +21,6 @@ from redisson_dq.calls.routing import Routing
 from redisson_dq.calls.settling import Settling
 from redisson_dq.errors import ArgumentError, DecodeError, RedisConnectionError, RedissonDQError
 from redisson_dq.observing import LeaseBegan, Tally
-from redisson_dq.observing.operations import UNASKED
 from redisson_dq.scheduling.pauses import Pauses
 from redisson_dq.scheduling.times import Delay, timeout_seconds
 from redisson_dq.waits.line import Lifeline
@@ -101,40 +100,43 @@ class Leaser(Generic[T]):
         deadline = None if seconds is None else self._runtime.clock.monotonic() + seconds
         # Values of several partitions are kept together, or go back together.
         lifelines: list[Lifeline] = []
+        operations, count = self._runtime.operations, None if limit is None else 0
+        receipt = operations.receiving("receive", name, count=count) if operations else None
         try:
-            operations, count = self._runtime.operations, None if limit is None else 0
-            with operations.receiving("receive", name, count=count) if operations else UNASKED as receipt:
-                while True:
-                    self._check()
-                    for side in self.sides:
-                        for start in side.starts:
-                            start()
-                    # Made again each time, as the queue may be renamed meanwhile.
-                    sources = [side.lease_source(how.visibility_timeout) for side in self.sides]
-                    left = seconds
-                    if deadline is not None and seconds != 0:
-                        left = max(_NO_TIME, deadline - self._runtime.clock.monotonic())
-                    leased = await self._take(sources, wanted, left, lifelines)
-                    deliveries = await self.opened(sources, leased, deadline if seconds else None)
-                    if leased and not deliveries:
-                        _keep(lifelines)
-                        lifelines = []
-                        continue
-                    if how.renew and deliveries:
-                        self._runtime.renewal.add(deliveries, how.on_lost)
-                    made = deliveries if limit is not None else deliveries[0] if deliveries else None
+            while True:
+                self._check()
+                for side in self.sides:
+                    for start in side.starts:
+                        start()
+                # Made again each time, as the queue may be renamed meanwhile.
+                sources = [side.lease_source(how.visibility_timeout) for side in self.sides]
+                left = seconds
+                if deadline is not None and seconds != 0:
+                    left = max(_NO_TIME, deadline - self._runtime.clock.monotonic())
+                leased = await self._take(sources, wanted, left, lifelines)
+                deliveries = await self.opened(sources, leased, deadline if seconds else None)
+                if leased and not deliveries:
+                    _keep(lifelines)
+                    lifelines = []
+                    continue
+                if how.renew and deliveries:
+                    self._runtime.renewal.add(deliveries, how.on_lost)
+                made = deliveries if limit is not None else deliveries[0] if deliveries else None
+                if receipt is not None:
                     receipt.took(len(deliveries), leases=map(lease_of, deliveries))
-                    # Keeping is the last step. After an interruption before it, the values go back.
-                    for lifeline in lifelines:
-                        lifeline.keep()
-                    return made
-        except DecodeError:
-            # Unreadable values are dead letters, and the error has the others.
-            _keep(lifelines)
-            raise
-        except BaseException:
-            # Also an interruption after the last step: the caller has no values then.
-            _let_go(lifelines)
+                # Keeping is the last step. After an interruption before it, the values go back.
+                _keep(lifelines)
+                return made
+        except BaseException as error:
+            if isinstance(error, DecodeError):
+                # Unreadable values are dead letters, and the error has the others.
+                _keep(lifelines)
+            else:
+                # Also an interruption after the last step: the caller has no values then.
+                for lifeline in lifelines:
+                    lifeline.let_go()
+            if receipt is not None:
+                receipt.failed(error)
             raise
 
     async def _take(
@@ -281,7 +283,7 @@ class Leaser(Generic[T]):
 
     def _opened(self, settling: Settling, leased: Sequence[Leased], values: Sequence[T]) -> list[Delivery[T]]:
         connections, observers = self._runtime.connections, self._runtime.options.observers
-        tells, opened = observers.hear(LeaseBegan), []
+        tells, opened = observers.heard[LeaseBegan], []
         for each, value in zip(leased, values, strict=True):
             lease = Lease(settling, each, observers)
             if tells:
@@ -295,8 +297,3 @@ class Leaser(Generic[T]):
 def _keep(lifelines: Sequence[Lifeline]) -> None:
     for lifeline in lifelines:
         lifeline.keep()
-
-
-def _let_go(lifelines: Sequence[Lifeline]) -> None:
-    for lifeline in lifelines:
-        lifeline.let_go()

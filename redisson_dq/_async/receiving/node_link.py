@@ -211,7 +211,7 @@ class NodeLink:
         Returns whether keys may live on other nodes now.
         """
         observers = self._connections.observers
-        if not observers.hear(Sent):
+        if not observers.heard[Sent]:
             return await self._ask(asked, [], came)
         requests = [pump.commands.request for pumps in asked.values() for pump in pumps]
         observed = [(request.name, request.keys) for request in requests if request is not None]

@@ -87,11 +87,9 @@ class Receiver(Looks):
         mine = lifeline or Lifeline()
         deadline = math.inf if timeout is None else self._clock.monotonic() + timeout
         answer: AsyncPromise[Answer] = AsyncPromise(self._clock)
-        waiter = Waiter(limit, deadline, answer, self._notices.put, self)
-        waiter.farewell = Farewell(mine, waiter)
+        waiter = Waiter(limit, deadline, answer, self._notices.put, self, mine)
         self._connections.try_at_once()
         try:
-            mine.waiter = waiter
             self._inbox.put(waiter)
             if self.line.closed or mine.is_withdrawn:
                 raise ClosedError(f"queue {self.line.name!r}: the handle is closed")
@@ -131,9 +129,7 @@ class Receiver(Looks):
         A caller that wants no values any more calls :meth:`withdraw`. Otherwise as with :meth:`receive`. A closed line
         answers with ClosedError. No caller is answered twice.
         """
-        waiter = Waiter(limit, math.inf, answer, self._notices.put, self)
-        waiter.farewell = Farewell(lifeline, waiter)
-        lifeline.waiter = waiter
+        waiter = Waiter(limit, math.inf, answer, self._notices.put, self, lifeline)
         self._inbox.put(waiter)
         if self.line.closed:
             # It may have been closed before the caller was in the inbox, and nobody may come to that any more.

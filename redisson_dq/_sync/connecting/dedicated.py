@@ -26,7 +26,6 @@ logger = logging.getLogger("redisson_dq")
 #: A channel that nobody publishes anything to.
 NOBODYS_CHANNEL = "redisson_dq:none"
 _A_DAY = 86400.0
-_UNHEARD = contextlib.nullcontext()
 
 
 class HungUpError(ConnectionError):
@@ -47,6 +46,7 @@ class Dedicated:
         self, connection: Any, pool: ConnectionPool, lender: Lender, clock: Clock, observers: Observers
     ) -> None:
         self.connection = connection
+        self._timeout: float = connection.socket_timeout
         self._clock = clock
         self._observers = observers
         self._pool = pool
@@ -91,8 +91,7 @@ class Dedicated:
         until Redis has answered a PING of another connection, and for ``socket_timeout`` more. A reply that has not
         come by then was lost on the way, on a connection that is still open.
         """
-        timeout = self.connection.socket_timeout
-        has_answered = False
+        timeout, has_answered = self._timeout, False
         while True:
             try:
                 return self.connection.read(seconds + timeout, goes_on=True)
@@ -117,7 +116,7 @@ class Dedicated:
 
     def exchange(self, request: Request[Any]) -> Any:
         """Sends one request and reads its reply. Raises redis-py's errors."""
-        if not self._observers.hear(Sent):
+        if not self._observers.heard[Sent]:
             return self._exchange(request)
         with self._observers.exchange([(request.name, request.keys)], self._clock):
             return self._exchange(request)
@@ -150,33 +149,35 @@ class Dedicated:
         if behind is not None:
             script = behind.script
             packed += pack(behind.words if script is None else ("EVALSHA", script.sha, *behind.words))
-        exchange: Any = _UNHEARD
-        if self._observers.hear(Sent):
-            exchange = self._observers.exchange([(words[0], keys)], self._clock, waits=True)
-        with exchange:
-            self.send_packed(packed)
-            sent()
-            self._blocks = True
-            try:
-                if self.is_over:
-                    self.address_left()
-                return self.read(seconds)
-            finally:
-                self._blocks = False
+        if not self._observers.heard[Sent]:
+            return self._block(packed, sent, seconds)
+        with self._observers.exchange([(words[0], keys)], self._clock, waits=True):
+            return self._block(packed, sent, seconds)
+
+    def _block(self, packed: bytes, sent: Callable[[], None], seconds: float) -> Any:
+        self.send_packed(packed)
+        sent()
+        self._blocks = True
+        try:
+            if self.is_over:
+                self.address_left()
+            return self.read(seconds)
+        finally:
+            self._blocks = False
 
     def read_behind(self, request: Request[Any]) -> Any:
         """The reply to a request that was sent after a command. Raises redis-py's errors.
 
         It is reported to observers here, as Redis has only now begun to carry it out.
         """
-        if not self._observers.hear(Sent):
+        if not self._observers.heard[Sent]:
             return self.read()
         with self._observers.exchange([(request.name, request.keys)], self._clock):
             return self.read()
 
     def try_without_blocking(self, words: Sequence[Any], keys: tuple[str, ...]) -> Any:
         """Sends a command that would block, in a transaction; gives its reply. Raises redis-py's errors."""
-        if not self._observers.hear(Sent):
+        if not self._observers.heard[Sent]:
             return _transact(self.connection, [words], self.read)
         with self._observers.exchange([(words[0], keys)], self._clock):
             return _transact(self.connection, [words], self.read)

@@ -219,7 +219,7 @@ class TransferDriver:
     def _subscribed(self, channel: str) -> None:
         task = self.tasks.get(channel)
         if task is not None:
-            if self._observers.hear(Subscribed):
+            if self._observers.heard[Subscribed]:
                 self._observers.tell(Subscribed(queue=task.name, channel=channel))
             self._carry_out(task, Decided(task.engine.subscribed(), self._clock.now_us()))
 

@@ -136,12 +136,12 @@ class Transfers:
     def _tell(self, task: Task, moved: int, took_us: int) -> None:
         """Reports to observers the role of this client, how the transfer went, and how many items it has moved."""
         role, late_us = task.engine.role, task.engine.late_us
-        if role is not task.told_role and self._observers.hear(RoleChanged):
+        if role is not task.told_role and self._observers.heard[RoleChanged]:
             task.told_role = role
             self._observers.tell(RoleChanged(queue=task.name, role=role))
         for tally in self._observers.tallies:
             tally.transferred(task.name, took_us / 1_000_000, task.engine.was_early)
-        if moved and self._observers.hear(Moved):
+        if moved and self._observers.heard[Moved]:
             # A transfer may also move an item that was due before the one that it was sent for.
             late_by = None if late_us is None or late_us < 0 else timedelta(microseconds=late_us)
             self._observers.tell(Moved(queue=task.name, count=moved, late_by=late_by))

@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from redisson_dq._sync.queues.leasing import LeasingQueue
 from redisson_dq._sync.queues.ready import ReadyQueue
-from redisson_dq._sync.queues.wait_loop import TakingQueue, WaitLoop, first_of
+from redisson_dq._sync.queues.wait_loop import NEVER, TakingQueue, WaitLoop, first_of
 from redisson_dq._sync.receiving.listeners import Listeners
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq.calls.checks import check_end
@@ -110,8 +110,8 @@ class BlockingQueue(TakingQueue[T], ReadyQueue[T], LeasingQueue[T]):
         self._check()
         self._runtime.start_moving_queues(keys)
         receivers = self._receivers("first", keys)
-        # Without a timeout there is always a value.
-        return self._waits.run(receivers, None, 1, first_of, cast("T", None), self._name_of)
+        value: T = self._waits.run(receivers, None, 1, first_of, NEVER, self._name_of)
+        return value
 
     def poll_last_and_offer_first_to(self, queue_name: str, *, timeout: Delay | None = None) -> T | None:
         """Moves the last value to the front of another queue and returns it; None when nothing came in time.
@@ -164,7 +164,7 @@ class BlockingQueue(TakingQueue[T], ReadyQueue[T], LeasingQueue[T]):
     # -- inside ------------------------------------------------------------------------------------------------------
 
     def _source(self, end: End, keys: tuple[str, ...] = ()) -> Source:
-        return Pop(keys or (self._side.keys.ready,), end, self._side.room)
+        return Pop(keys, end, self._side.room) if keys else self._side.pops[end]
 
     def _move(self, destination: str, from_end: End, to_end: End, timeout: float | None) -> T | None:
         """Moves a value: at once with 0, else waits for it. It stays in Redis whatever happens here."""

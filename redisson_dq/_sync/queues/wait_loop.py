@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 from operator import attrgetter
-from typing import Any, Generic, Protocol, TypeVar, cast, overload
+from typing import Any, Generic, Protocol, TypeVar, overload
 
 from redisson_dq._concurrency import Callback, check_callback
 from redisson_dq._sync.connecting.connections import Connections
@@ -19,17 +19,19 @@ from redisson_dq._sync.runtime import Runtime
 from redisson_dq.calls.checks import check_count, check_function, limit_of
 from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.errors import ClosedError, DecodeError, RedissonDQError
-from redisson_dq.observing.operations import UNASKED
 from redisson_dq.scheduling.times import Delay, timeout_seconds
 from redisson_dq.waits.line import Lifeline
 from redisson_dq.wire.blocking import Waitable
 from redisson_dq.wire.commands import End
 from redisson_dq.wire.taken import Taken
 
-__all__ = ["TakenValues", "TakingQueue", "WaitLoop", "all_of", "first_of"]
+__all__ = ["NEVER", "TakenValues", "TakingQueue", "WaitLoop", "all_of", "first_of"]
 
 T = TypeVar("T")
 U = TypeVar("U")
+
+#: What a call returns instead of a value that always comes, as the call has no timeout.
+NEVER: Any = None
 
 _data_of = attrgetter("data")
 
@@ -67,30 +69,32 @@ class WaitLoop(Generic[T]):
         clock, lifeline = self._runtime.clock, Lifeline()
         deadline = None if timeout is None else clock.monotonic() + timeout
         call, count = "take" if timeout is None else "poll", None if limit == 1 else 0
+        operations = self._runtime.operations
+        receipt = operations.receiving(call, self._queue.name, count=count) if operations else None
         try:
-            operations = self._runtime.operations
-            with operations.receiving(call, self._queue.name, count=count) if operations else UNASKED as receipt:
-                while True:
-                    left = None if deadline is None else max(0.0, deadline - clock.monotonic())
-                    receiver, lifeline = receiver_of(), Lifeline()
-                    taken = receiver.receive(left, limit, lifeline)
-                    if not taken:
-                        # The answer is not kept. Values that come later go back.
-                        return nothing
-                    values = self._decode(taken, receiver, lifeline, deadline)
-                    if values:
-                        key = taken[0].key
-                        made = result(key, values)
+            while True:
+                left = None if deadline is None else max(0.0, deadline - clock.monotonic())
+                receiver, lifeline = receiver_of(), Lifeline()
+                taken = receiver.receive(left, limit, lifeline)
+                if not taken:
+                    # The answer is not kept. Values that come later go back.
+                    return nothing
+                values = self._decode(taken, receiver, lifeline, deadline)
+                if values:
+                    key = taken[0].key
+                    made = result(key, values)
+                    if receipt is not None:
                         receipt.took(len(values), queue=None if name_of is None else name_of(key))
-                        # Keeping is the last step. After an interruption before it, the values go back.
-                        lifeline.keep()
-                        return made
-        except DecodeError:
-            # Its values are the caller's, read or not.
-            raise
-        except BaseException:
-            # Also an interruption after the last step: the caller has no values then.
-            lifeline.let_go()
+                    # Keeping is the last step. After an interruption before it, the values go back.
+                    lifeline.keep()
+                    return made
+        except BaseException as error:
+            if not isinstance(error, DecodeError):
+                # Also an interruption after the last step: the caller has no values then. Those of a DecodeError are
+                # the caller's, read or not.
+                lifeline.let_go()
+            if receipt is not None:
+                receipt.failed(error)
             raise
 
 
@@ -231,9 +235,8 @@ class TakingQueue(AnyQueue[Any], Generic[T]):
 
     def _wait_for_one(self, end: End) -> T:
         """A value of this queue, as long as it takes."""
-        receiver_of = partial(self._receiver, self._source(end))
-        # Without a timeout there is always a value.
-        return self._waits.run(receiver_of, None, 1, first_of, cast("T", None))
+        value: T = self._waits.run(partial(self._receiver, self._source(end)), None, 1, first_of, NEVER)
+        return value
 
     def _poll(self, end: End, limit: int | None, timeout: Delay | None) -> T | list[T] | None:
         seconds = 0.0 if timeout is None else timeout_seconds(timeout, self.name)

@@ -15,7 +15,7 @@ from redisson_dq._redis import passes
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq.errors import RedisConnectionError, RedisReplyError, RedissonDQError
 from redisson_dq.waits.debts import Debts
-from redisson_dq.waits.line import Farewell, Lifeline, Line, Waiter
+from redisson_dq.waits.line import Lifeline, Line, Waiter
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
@@ -57,15 +57,13 @@ class Looks:
             limit = int(min(limit, self.line.affordable(timeout)))
         request = self.sources[0].look(limit)
         assert request is not None
-        waiter = Waiter(limit, 0.0, Promise(self._clock), self._notices.put, self)
-        waiter.farewell = Farewell(lifeline, waiter)
+        waiter = Waiter(limit, 0.0, Promise(self._clock), self._notices.put, self, lifeline)
         waiter.request = request
         # Another thread may remove the same caller.
         with contextlib.suppress(IndexError, ValueError):
             while self._lookers and (first := self._lookers[0]).is_settled:
                 self._lookers.remove(first)
         self._lookers.append(waiter)
-        lifeline.waiter = waiter
         try:
             if waits:
                 # Making a connection would hold up the caller for as long as the server hangs.

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from redisson_dq.waits.debts import Debts
-from redisson_dq.waits.line import Farewell, Lifeline, Waiter
+from redisson_dq.waits.line import Lifeline, Waiter
 from redisson_dq.waits.steps import Do
 from redisson_dq.waits.watched import State, WatchedSource
 
@@ -57,9 +57,8 @@ class Alone(WatchedSource):
 
 def caller(request: Any, notices: list[Any]) -> tuple[Waiter, Lifeline]:
     lifeline = Lifeline()
-    waiter = Waiter(1, 0.0, Promise(), notices.append)
-    waiter.request, waiter.farewell = request, Farewell(lifeline, waiter)
-    lifeline.waiter = waiter
+    waiter = Waiter(1, 0.0, Promise(), notices.append, lifeline=lifeline)
+    waiter.request = request
     return waiter, lifeline
 
 

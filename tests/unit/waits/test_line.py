@@ -28,9 +28,10 @@ class Callers:
         self.line = Line("orders", self.inbox, contextlib.nullcontext())
         self.events: list[Any] = []
 
-    def caller(self, limit: int = 1, timeout: float | None = None) -> Waiter:
-        """One that has put itself into the inbox, and has no lifeline."""
-        waiter = Waiter(limit, math.inf if timeout is None else timeout, promise(), self.events.append)
+    def caller(self, limit: int = 1, timeout: float | None = None, lifeline: Lifeline | None = None) -> Waiter:
+        """One that has put itself into the inbox."""
+        deadline = math.inf if timeout is None else timeout
+        waiter = Waiter(limit, deadline, promise(), self.events.append, lifeline=lifeline)
         self.inbox.put(waiter)
         return waiter
 
@@ -41,9 +42,8 @@ class Callers:
 
     def tied(self, limit: int = 1) -> tuple[Lifeline, Waiter]:
         """One with a lifeline, as ``take()`` makes it."""
-        lifeline, waiter = Lifeline(), self.caller(limit)
-        waiter.farewell = Farewell(lifeline, waiter)
-        lifeline.waiter = waiter
+        lifeline = Lifeline()
+        waiter = self.caller(limit, lifeline=lifeline)
         self.line.admit()
         return lifeline, waiter
 

@@ -554,9 +554,7 @@ class World:
         timeout = self.chance.choice((math.inf, math.inf, 0.001, 0.05, 1.0))
         limit = self.chance.choice((1, 1, 1, 2, 5))
         lifeline = Lifeline()
-        waiter = Waiter(limit, self.clock.now + timeout, Answer(self), self.notices.put, self.receiver)
-        waiter.farewell = Farewell(lifeline, waiter)
-        lifeline.waiter = waiter
+        waiter = Waiter(limit, self.clock.now + timeout, Answer(self), self.notices.put, self.receiver, lifeline)
         self.callers.append(Caller(waiter, lifeline))
         self.receiver.line.inbox.put(waiter)
         if not self.engine.is_running:
