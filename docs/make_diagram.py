@@ -145,6 +145,24 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
+METRICS = {
+    "How queues are: `Collector`, `redisson-dq exporter`": metrics.OF_QUEUES,
+    "What a process does: `instrument`, `redisson-dq worker --metrics-port`": metrics.OF_PROCESS,
+    "The processes of `redisson-dq worker --metrics-port`": metrics.OF_COMMAND,
+}
+
+
+def metrics_table() -> str:
+    parts = []
+    for title, table in METRICS.items():
+        rows = [f"**{title}**", "", "| metric | type | labels | meaning |", "|---|---|---|---|"]
+        for each in table.values():
+            labels = " ".join(f"`{label}`" for label in each.labels)
+            rows.append(f"| `{each.shown}` | {each.type} | {labels} | {each.meaning} |")
+        parts.append("\n".join(rows))
+    return "\n\n".join(parts)
+
+
 #: Page -> its sections.
 SECTIONS: dict[str, dict[str, Callable[[], str]]] = {
     "docs/moving.md": {"engine": partial(decisions, engine.TRANSITIONS)},
@@ -160,7 +178,7 @@ SECTIONS: dict[str, dict[str, Callable[[], str]]] = {
         "handler": partial(options_table, Worker.handler),
         "retry": partial(options_table, Retry),
     },
-    "docs/metrics.md": {"metrics": metrics.as_table},
+    "docs/metrics.md": {"metrics": metrics_table},
     "docs/model.md": {"model": model.as_table},
 }
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
 import logging
 import math
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from typing import Any, Protocol, Union
@@ -172,7 +173,7 @@ class Collector:
                 # A daemon thread: the end of the program does not wait for Redis.
                 threading.Thread(target=self._run, args=(look,), name="redisson_dq-metrics", daemon=True).start()
             else:
-                run = self._run_in_loop(look)
+                run = self._read(look)
                 try:
                     asyncio.run_coroutine_threadsafe(run, loop)
                 except RuntimeError:
@@ -184,28 +185,17 @@ class Collector:
             look.set_result(_NOTHING)
 
     def _run(self, look: Future[_Scrape]) -> None:
-        steps = self._steps()
-        try:
-            answer = next(steps)
-            while True:
-                answer = steps.send(answer)
-        except StopIteration as error:
-            self._end(look, error.value)
-        except Exception as error:
-            self._failed(look, error)
+        # With a client for threads nothing is awaited, so the first step is the only one.
+        with contextlib.suppress(StopIteration):
+            self._read(look).send(None)
 
-    async def _run_in_loop(self, look: Future[_Scrape]) -> None:
-        steps = self._steps()
+    async def _read(self, look: Future[_Scrape]) -> None:
+        found = _NOTHING
         try:
-            answer = next(steps)
-            while True:
-                answer = steps.send(await answer if inspect.isawaitable(answer) else answer)
-        except StopIteration as error:
-            self._end(look, error.value)
+            found = await self._asked()
         except Exception as error:
-            self._failed(look, error)
-
-    def _end(self, look: Future[_Scrape], found: _Scrape) -> None:
+            traceback = None if isinstance(error, RedissonDQError) else error
+            self._tell("Redis cannot be asked: %s", error, error=traceback)
         self._last, self._looked = found, time.monotonic()
         if found.is_up:
             self._has_told = False
@@ -217,25 +207,23 @@ class Collector:
             self._has_told = True
             logger.warning("metrics: " + text, *arguments, exc_info=error)
 
-    def _failed(self, look: Future[_Scrape], error: Exception) -> None:
-        traceback = None if isinstance(error, RedissonDQError) else error
-        self._tell("Redis cannot be asked: %s", error, error=traceback)
-        self._end(look, _NOTHING)
+    async def _answer(self, call: Any) -> Any:
+        """The result of a call of the client, or of the user's function."""
+        return await call if self._loop is not None and inspect.isawaitable(call) else call
 
-    def _steps(self) -> Generator[Any, Any, _Scrape]:
-        """Yields calls of the client and receives their results: threads and asyncio differ only in running them."""
-        named = (yield self._queues()) if callable(self._queues) else self._queues
+    async def _asked(self) -> _Scrape:
+        named = await self._answer(self._queues()) if callable(self._queues) else self._queues
         wanted: dict[Any, None] = {}
         for each in [named] if isinstance(named, str) else named:
             name = exact_name(each) if isinstance(each, str) else each
             if name is None:
-                wanted.update(dict.fromkeys((yield from self._matching(each))))
+                wanted.update(dict.fromkeys(await self._matching(each)))
             else:
                 wanted[name] = None
         asked = list(wanted)[: self._most]
         told: dict[str, QueueStats | RedissonDQError] = {}
         for start in range(0, len(asked), _AT_ONCE):
-            told.update((yield self._client.stats(*asked[start : start + _AT_ONCE], return_exceptions=True)))
+            told.update(await self._stats(*asked[start : start + _AT_ONCE]))
         found: dict[str, list[QueueStats]] = {}
         is_up = True
         for name, each in told.items():
@@ -253,21 +241,22 @@ class Collector:
         parts = {name: [each.name for each in some] for name, some in found.items()}
         return _Scrape(is_up, together, len(wanted) - len(asked), parts)
 
-    def _matching(self, pattern: str) -> Generator[Any, Any, Sequence[str]]:
+    async def _stats(self, *queues: Any) -> dict[str, QueueStats | RedissonDQError]:
+        found: dict[str, QueueStats | RedissonDQError]
+        found = await self._answer(self._client.stats(*queues, return_exceptions=True))
+        return found
+
+    async def _matching(self, pattern: str) -> Sequence[str]:
         known, names = self._patterns.get(pattern, (float("-inf"), ()))
         if time.monotonic() - known >= _RESCAN:
-            if "[" in pattern and _is_used((yield self._client.stats(pattern, return_exceptions=True))[pattern]):
+            if "[" in pattern and _is_used((await self._stats(pattern))[pattern]):
                 # A queue with exactly this name exists.
                 names = [pattern]
             else:
                 found = self._client.queue_names(pattern)
-                names = sorted((yield _gathered(found)) if isinstance(found, AsyncIterator) else found)
+                names = sorted([name async for name in found] if isinstance(found, AsyncIterator) else found)
             self._patterns[pattern] = time.monotonic(), names
         return names
-
-
-async def _gathered(names: AsyncIterator[str]) -> list[str]:
-    return [name async for name in names]
 
 
 def _is_used(figures: QueueStats | RedissonDQError) -> bool:

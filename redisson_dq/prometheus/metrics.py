@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Literal, cast
 
 import attrs
 
-__all__ = ["ALL", "OF_COMMAND", "OF_PROCESS", "OF_QUEUES", "Metric", "as_table"]
+__all__ = ["ALL", "OF_COMMAND", "OF_PROCESS", "OF_QUEUES", "Metric"]
 
 _Type = Literal["counter", "gauge", "histogram", "summary"]
 
@@ -119,25 +118,3 @@ worker_processes gauge state
 )
 #: All metrics, by name without the prefix.
 ALL = {**OF_QUEUES, **OF_PROCESS, **OF_COMMAND}
-
-_TITLES = (
-    ("How queues are: `Collector`, `redisson-dq exporter`", OF_QUEUES),
-    ("What a process does: `instrument`, `redisson-dq worker --metrics-port`", OF_PROCESS),
-    ("The processes of `redisson-dq worker --metrics-port`", OF_COMMAND),
-)
-
-
-def as_table() -> str:
-    """The table of docs/metrics.md."""
-    parts = []
-    for title, table in _TITLES:
-        rows = [_row(metric) for metric in table.values()]
-        parts.append(
-            "\n".join([f"**{title}**", "", "| metric | type | labels | meaning |", "|---|---|---|---|", *rows])
-        )
-    return "\n\n".join(parts)
-
-
-def _row(metric: Metric) -> str:
-    labels: Sequence[str] = [f"`{label}`" for label in metric.labels]
-    return f"| `{metric.shown}` | {metric.type} | {' '.join(labels)} | {metric.meaning} |"
