@@ -1,4 +1,4 @@
-"""Cron expressions, by APScheduler's triggers. No I/O, no clock.
+"""Cron expressions, by APScheduler's triggers. No I/O, no clock. Only this module knows that library.
 
 Two things are done around these triggers, because versions and users have to agree on the result:
 

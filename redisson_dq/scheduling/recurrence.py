@@ -1,19 +1,13 @@
 """When a recurring offer is due: its definition, and the one time that follows from another. No I/O, no clock.
 
 The definition is stored in Redis and any number of processes work from it, so every answer depends only on the
-arguments. APScheduler's triggers compute the times. Only this module and ``cron.py`` know that library. Three things
-are done around the triggers, because versions and users have to agree on the result:
-
-- An ``IntervalTrigger`` counts in floating-point seconds. One step, rounded to a millisecond, is exact. The number of
-  missed steps is not: that of 3.11 is one too many about every other time. It is integer arithmetic here.
-- A ``CronTrigger`` differs from cron, and between the versions. ``cron.py`` gives an expression cron's meaning.
+arguments. An interval is counted in whole milliseconds, and ``cron.py`` computes the times of an expression.
 
 Nothing is due after the year 9900.
 
 A rule that says how missed occurrences are made up for is in form 2, any other one in form 1, which all versions read.
 
-Most programs have no recurring offers. So this module is imported by the calls that need it, and APScheduler by the
-functions here.
+Most programs have no recurring offers. So this module is imported by the calls that need it.
 """
 
 from __future__ import annotations
@@ -22,7 +16,6 @@ import json
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta, timezone, tzinfo
 from itertools import islice
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import attrs
@@ -262,8 +255,8 @@ class Recurrence:
             due_ms = None if after_ms > _LAST_MS else next_match(self.cron, _zone(self.timezone), after_ms)
         else:
             assert self.every_ms is not None
-            passed = max(0, (now_ms - previous_ms) // self.every_ms)
-            due_ms = _next_interval(self.every_ms, previous_ms + passed * self.every_ms)
+            latest_ms = previous_ms + max(0, (now_ms - previous_ms) // self.every_ms) * self.every_ms
+            due_ms = None if latest_ms > _LAST_MS else latest_ms + self.every_ms
         return None if due_ms is None or (self.end_ms is not None and due_ms > self.end_ms) else due_ms
 
     def following(self, previous_ms: int, now_ms: int) -> Following:
@@ -318,20 +311,6 @@ class Recurrence:
         middle_ms = (after_ms + until_ms) // 2
         late = self._last(middle_ms, until_ms, most)
         return late if len(late) >= most else [*self._last(after_ms, middle_ms, most - len(late)), *late]
-
-
-def _next_interval(every_ms: int, previous_ms: int) -> int | None:
-    from apscheduler.triggers.interval import IntervalTrigger
-
-    if previous_ms > _LAST_MS:
-        return None
-    previous = _EPOCH + timedelta(milliseconds=previous_ms)
-    seconds: Any = every_ms / 1000
-    due: Any = IntervalTrigger(seconds=seconds, start_date=previous, timezone=_UTC).get_next_fire_time(
-        previous, previous
-    )
-    since: timedelta = due - _EPOCH
-    return round(since / _MS)
 
 
 def _zone(name: str) -> tzinfo:

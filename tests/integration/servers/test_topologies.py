@@ -91,7 +91,7 @@ def test_cursors_and_missed_occurrences_on_a_cluster(client: Any, cluster: Clust
         assert delivery.nack()
         assert queue.receive(timeout=PATIENCE).cursor == [name]
     other = client.delayed_queue(NAMES[3], transfer=False)
-    # The first recurring offer of a process imports APScheduler, which takes its time on a busy machine.
+    # The first recurring offer of a process imports more modules, which takes its time on a busy machine.
     start = of_server(cluster.admins[0], 2000)
     other.offer_recurring("a", "tick", every=0.5, start=start, end=start + timedelta(seconds=1.2), missed="all")
     wait_until(cluster.admins[0], start + timedelta(seconds=2))
