@@ -9,14 +9,15 @@ import asyncio
 import inspect
 import os
 import queue
+import sys
+import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager, suppress
 from typing import Any, TypeVar
 
 import attrs
 
 from redisson_dq._common.texts import shown
-from redisson_dq._concurrency.forking import leave_if_forked
 from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, HandlerPool
 from redisson_dq.errors import ArgumentError
 from redisson_dq.working.handlers import Shape, is_async
@@ -111,16 +112,39 @@ class AsyncResources:
 # -- the call --------------------------------------------------------------------------------------------------------
 
 
+def _leave_if_forked(process: int, error: BaseException | None = None) -> None:
+    """Ends the process at once, unless it is the one with this id, in which a handler was called. A process that the
+    handler has forked has the connections and the event loop of its parent.
+
+    ``error`` has ended the handler. Its process ends with the status of a SystemExit, with 1 for any other error, else
+    with 0. Nothing of the parent's is closed or sent: neither ``finally`` blocks nor atexit functions run.
+    """
+    if os.getpid() == process:
+        return
+    status = 0
+    with suppress(Exception):
+        if isinstance(error, SystemExit):
+            status = error.code if isinstance(error.code, int) else 0 if error.code is None else 1
+            if isinstance(error.code, str):
+                print(error.code, file=sys.stderr)
+        elif error is not None:
+            status = 1
+            traceback.print_exception(type(error), error, error.__traceback__)
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+    os._exit(status & 0xFF)
+
+
 def called(function: Callable[..., Any], placed: Sequence[Any], known: Mapping[str, Any], needs: Sequence[str]) -> Any:
     """Calls a handler. A process that it has forked off ends with the handler."""
     process = os.getpid()
     try:
         result = function(*placed, **_chosen(known, needs)) if needs else function(*placed)
     except BaseException as error:
-        leave_if_forked(process, error)
+        _leave_if_forked(process, error)
         raise
     if os.getpid() != process:
-        leave_if_forked(process)
+        _leave_if_forked(process)
     return result
 
 
@@ -132,10 +156,10 @@ async def async_called(
     try:
         result = await (function(*placed, **_chosen(known, needs)) if needs else function(*placed))
     except BaseException as error:
-        leave_if_forked(process, error)
+        _leave_if_forked(process, error)
         raise
     if os.getpid() != process:
-        leave_if_forked(process)
+        _leave_if_forked(process)
     return result
 
 

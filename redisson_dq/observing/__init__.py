@@ -22,8 +22,7 @@ The ways to follow what a client does:
 
 from redisson_dq.observing import happenings
 from redisson_dq.observing.happenings import *
-from redisson_dq.observing.observers import Observer, Observers
-from redisson_dq.observing.tally import Tally
+from redisson_dq.observing.observers import Observer, Observers, Tally
 from redisson_dq.scheduling.engine import Role
 
 __all__ = ["Observer", "Observers", "Role", "Tally"]

@@ -8,7 +8,7 @@ import inspect
 import itertools
 import logging
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from typing import Any, Union
@@ -16,13 +16,13 @@ from typing import Any, Union
 from redisson_dq._common.signatures import takes
 from redisson_dq._common.texts import shown
 from redisson_dq.errors import ArgumentError
+from redisson_dq.items import SettleOutcome
 from redisson_dq.observing.happenings import Answered, Happening, Sent
 from redisson_dq.observing.log import is_logged, log, switch_of
 from redisson_dq.observing.operations import Operations, may_be_of_a_signal
-from redisson_dq.observing.tally import Tally
 from redisson_dq.scheduling.clock import Clock
 
-__all__ = ["LogValues", "Observer", "Observers", "check_log_values"]
+__all__ = ["LogValues", "Observer", "Observers", "Tally", "check_log_values"]
 
 logger = logging.getLogger("redisson_dq")
 
@@ -42,6 +42,40 @@ _Named = tuple[str, tuple[str, ...]]
 _Errors = list[Union[BaseException, None]]
 
 _numbers = itertools.count(1)
+
+
+class Tally:
+    """An observer that counts. Offers, transfers, receipts, handlings and settlements come by its methods.
+
+    To make a happening takes longer than to count it. Happenings of the ``kinds`` come by a call, as to any observer.
+    The methods are called in any thread, and must not raise.
+    """
+
+    kinds: tuple[type[Happening], ...] = ()
+
+    def offered(self, queue: str, count: int) -> None:
+        """A call has offered this many items, or added that many values to the ready list."""
+
+    def transferred(self, queue: str, seconds: float, was_early: bool) -> None:
+        """Redis has answered a transfer after this many seconds.
+
+        ``was_early``: it ran before the due time that it was sent for, and moved nothing.
+        """
+
+    def leased(self, queue: str, count: int, repeated: int, late_ms: Sequence[int]) -> None:
+        """This many values were received, ``repeated`` of them not for the first time.
+
+        ``late_ms`` is how long after their due times, of those whose due time is known.
+        """
+
+    def settled(self, queue: str, outcome: SettleOutcome) -> None:
+        """A lease has ended, or is lost. ``queue`` is a partition's name where the queue has some."""
+
+    def handled(self, queue: str, handler: str, seconds: float, failed: bool) -> None:
+        """A handler has returned after this many seconds, or raised. A batch is one call."""
+
+    def __call__(self, happening: Happening) -> object:
+        """A happening of one of the ``kinds``."""
 
 
 class Observers(list[Observer]):

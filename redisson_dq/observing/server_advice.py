@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from redisson_dq.observing.happenings import Noticed
@@ -54,10 +55,6 @@ def advice_of(server: str, queues: Sequence[TransferRecord], replies: Sequence[A
                 yield from advice_of_rights(server, queue.name, missing)
 
 
-def _dropped_by(policy: str) -> str:
-    return "queues that have a time to live" if policy.startswith("volatile-") else "items"
-
-
 def version_of(info: Mapping[str, str]) -> tuple[int, ...]:
     """The version of Redis that a server speaks, empty where it says none. Valkey names one of Redis too."""
     return tuple(map(int, re.findall(r"\d+", info.get("redis_version", ""))[:2]))
@@ -65,40 +62,25 @@ def version_of(info: Mapping[str, str]) -> tuple[int, ...]:
 
 def advice_of_info(server: str, info: Mapping[str, str]) -> Iterator[Noticed]:
     """``info`` has the fields of INFO's three sections, as far as the server reports them."""
+    notice = partial(Noticed, server=server)
     version = version_of(info)
     if version and version < _OLDEST:
-        yield Noticed(
-            check="version",
-            server=server,
-            found=f"Redis {info['redis_version']} is older than 6.2, and calls will fail",
-            advice="install Redis 6.2 or later, or Valkey",
-            needs_a_hand=True,
-        )
+        found = f"Redis {info['redis_version']} is older than 6.2, and calls will fail"
+        yield notice(check="version", found=found, advice="install Redis 6.2 or later, or Valkey", needs_a_hand=True)
     if info.get("arch_bits") == "32":
-        yield Noticed(
-            check="version",
-            server=server,
-            found="Redis is a 32-bit build, where Redisson's entries have another form, and calls will fail",
-            advice="install a 64-bit build of Redis or Valkey",
-            needs_a_hand=True,
-        )
+        found = "Redis is a 32-bit build, where Redisson's entries have another form, and calls will fail"
+        advice = "install a 64-bit build of Redis or Valkey"
+        yield notice(check="version", found=found, advice=advice, needs_a_hand=True)
     policy = info.get("maxmemory_policy", "noeviction")
     if policy != "noeviction":
-        yield Noticed(
-            check="eviction",
-            server=server,
-            found=f"maxmemory-policy is {policy}, so Redis may drop {_dropped_by(policy)} when its memory is full",
-            advice="CONFIG SET maxmemory-policy noeviction",
-            needs_a_hand=True,
-        )
+        dropped = "queues that have a time to live" if policy.startswith("volatile-") else "items"
+        found = f"maxmemory-policy is {policy}, so Redis may drop {dropped} when its memory is full"
+        advice = "CONFIG SET maxmemory-policy noeviction"
+        yield notice(check="eviction", found=found, advice=advice, needs_a_hand=True)
     if info.get("aof_enabled") == "0":
-        yield Noticed(
-            check="append-only file",
-            server=server,
-            found="there is no append-only file, so a crash of Redis loses the items since its last snapshot",
-            advice="CONFIG SET appendonly yes",
-            needs_a_hand=False,
-        )
+        found = "there is no append-only file, so a crash of Redis loses the items since its last snapshot"
+        advice = "CONFIG SET appendonly yes"
+        yield notice(check="append-only file", found=found, advice=advice, needs_a_hand=False)
 
 
 def advice_of_clock(server: str, ahead_us: int) -> Iterator[Noticed]:
