@@ -18,9 +18,9 @@ import random
 from typing import Any
 
 import redisson_dq
-from redisson_dq._sync.worker.intake import page
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.working.incoming import page
 from redisson_dq.working.limits import Admission, Limit
 from tests.benchmarks.measures import percentile
 from tests.conftest import PROGRAMS

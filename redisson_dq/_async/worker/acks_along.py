@@ -6,13 +6,14 @@ from collections.abc import Callable
 
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._async.worker.intake import Intake
-from redisson_dq._async.worker.settling import Settlement, Settler, doubt
+from redisson_dq._async.worker.settling import Settler
 from redisson_dq._concurrency import AsyncMutex
 from redisson_dq.calls.endings import Ack
 from redisson_dq.calls.settling import Settling
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.wire.lease_source import MOST_AT_ONCE
 from redisson_dq.wire.leases import Leased
+from redisson_dq.working.ends import Settlement, doubt
 
 __all__ = ["AcksAlong"]
 
@@ -93,7 +94,7 @@ class AcksAlong:
             self._sleeps = False
             carried, self._collected = self._collected[:MOST_AT_ONCE], self._collected[MOST_AT_ONCE:]
         if self._settling is None or self._settling.source is not source:
-            self._settling = Settling(source, self._intake.leaser.sides[0].name)
+            self._settling = Settling(source, self._intake.sides[0].name)
         both, again = source.ack_and_receive([each.lease.leased.id for each in carried], wanted)
         told = self._settler.settling(Ack.name, carried)
         try:

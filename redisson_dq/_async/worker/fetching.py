@@ -17,20 +17,22 @@ import logging
 from collections.abc import Iterable, Sequence
 from typing import Any, Union
 
-from redisson_dq._async.leases.delivery import Delivery, lease_of
+from redisson_dq._async.leases.delivery import Delivery
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._async.worker.acks_along import AcksAlong
-from redisson_dq._async.worker.assigning import Assigner
-from redisson_dq._async.worker.intake import Came, Intake, page
+from redisson_dq._async.worker.intake import Came, Intake
 from redisson_dq._async.worker.queue_wait import QueueWait, State, WaitAnswer
 from redisson_dq._async.worker.queues import FetchedQueues
 from redisson_dq._async.worker.settling import Settler
 from redisson_dq._async.worker.starting import Turns
 from redisson_dq._concurrency import AsyncFailure, AsyncInbox, async_give_way
 from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, AsyncPoolWork
+from redisson_dq.calls.delivery import lease_of
 from redisson_dq.errors import ClosedError, RedissonDQError
 from redisson_dq.waits.line import Lifeline
 from redisson_dq.wire.leases import Leased
+from redisson_dq.working.assigning import Assigner
+from redisson_dq.working.incoming import page
 from redisson_dq.working.order import Order
 
 __all__ = ["Fetcher"]
@@ -260,7 +262,7 @@ class Fetcher:
         try:
             for deliveries, error in came:
                 if error is not None:
-                    self._assigner.reports.unreadable(wait.intake, error)
+                    self._assigner.reports.unreadable(wait.intake.name, error)
                 self._assigner.accept(wait.intake, deliveries, handlings.append)
                 self._handed_over += deliveries
         except AsyncFailure as error:

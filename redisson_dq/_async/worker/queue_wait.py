@@ -10,7 +10,7 @@ from typing import Any
 from redisson_dq._async.receiving.receiver import Receiver
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._async.worker.acks_along import AcksAlong
-from redisson_dq._async.worker.intake import Intake, page
+from redisson_dq._async.worker.intake import Intake
 from redisson_dq._redis import refusal_of
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.scheduling.pauses import Pauses
@@ -18,6 +18,7 @@ from redisson_dq.scheduling.tries import ACCEPTED, commands_of_a_wait
 from redisson_dq.waits.line import Answer, Lifeline
 from redisson_dq.wire.blocking import Waitable
 from redisson_dq.wire.leases import Leased
+from redisson_dq.working.incoming import page
 
 __all__ = ["QueueWait", "State", "WaitAnswer"]
 

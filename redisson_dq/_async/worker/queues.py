@@ -9,11 +9,11 @@ from functools import partial
 from redisson_dq._async.receiving.receiver import Receiver
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._async.worker.acks_along import AcksAlong
-from redisson_dq._async.worker.assigning import Assigner
 from redisson_dq._async.worker.intake import Intake
 from redisson_dq._async.worker.queue_wait import QueueWait, State, WaitAnswer
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.wire.lease_source import MOST_AT_ONCE
+from redisson_dq.working.assigning import Assigner
 
 __all__ = ["FetchedQueues"]
 

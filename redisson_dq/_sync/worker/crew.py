@@ -14,24 +14,25 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from redisson_dq._concurrency import BackgroundTask, Mutex, finish
+from redisson_dq._concurrency import BackgroundTask, Mutex, Switch, finish
 from redisson_dq._concurrency.handler_pools import HandlerPool
 from redisson_dq._concurrency.layers import Layer
 from redisson_dq._redis.introducing import own_leases
 from redisson_dq._sync.client import Client
-from redisson_dq._sync.leases.delivery import lease_of
 from redisson_dq._sync.moving.arrivals import Arrivals
-from redisson_dq._sync.worker.assigning import Assigner
-from redisson_dq._sync.worker.event import current
+from redisson_dq._sync.worker.event import Event, current
 from redisson_dq._sync.worker.fetching import Fetcher
-from redisson_dq._sync.worker.handling import Setting
 from redisson_dq._sync.worker.intake import Intake
-from redisson_dq._sync.worker.probing import Prober
+from redisson_dq._sync.worker.performing import RunningHandling
 from redisson_dq._sync.worker.progress import ProgressWatch
+from redisson_dq._sync.worker.repeating import Deadlines, Prober
 from redisson_dq._sync.worker.settling import Settler
+from redisson_dq.calls.delivery import lease_of
 from redisson_dq.items import Problem
 from redisson_dq.scheduling.clock import client_parts
+from redisson_dq.working.assigning import Assigner
 from redisson_dq.working.handlers import Handler
+from redisson_dq.working.handling import Setting
 from redisson_dq.working.hooks import Hooks
 from redisson_dq.working.order import Order
 from redisson_dq.working.settings import QueueSettings
@@ -102,12 +103,17 @@ class Crew:
             hooks=hooks,
             chance=chance,
             clock=self._clock,
+            event_of=partial(Event, bridge=self._pool.bridge),
         )
+        # On when a handling has ended while the worker stops.
+        self._ended = Switch(self._clock)
+        changed = Switch(self._clock)
+        self._assigner = Assigner(total, setting, RunningHandling, changed.on, self._ended.on)
         with ExitStack() as begun:
             # Where the system gives no thread for one of them, those before it end.
             begun.callback(self._settler.abandon)
-            self._assigner = Assigner(total, setting)
-            begun.callback(self._assigner.abandon)
+            self._deadlines = Deadlines(changed, self._assigner.look)
+            begun.callback(self._deadlines.abandon)
             self._watch = ProgressWatch(client.runtime, self._assigner, self._pool, self._open_intakes, stalled_after)
             begun.pop_all()
         client.runtime.connections.outage.hooks.append(hooks.call)
@@ -143,7 +149,7 @@ class Crew:
                     self._owner,
                 )
                 if not self._settings(name).transfer:
-                    self._arrivals[name] = [Arrivals(side.keys) for side in opened.leaser.sides]
+                    self._arrivals[name] = [Arrivals(side.keys) for side in opened.sides]
             self._intakes[name].employ(chosen)
             self._assigner.employ(self._intakes[name], chosen)
         closed = [self._intakes.pop(name) for name in list(self._intakes) if name not in by_queue]
@@ -218,7 +224,7 @@ class Crew:
     @property
     def problems(self) -> tuple[Problem, ...]:
         """The tasks that cannot be done at present for its queues, and the handlers that make no progress."""
-        queues = {side.keys.ready for intake in self._open_intakes() for side in intake.leaser.sides}
+        queues = {side.keys.ready for intake in self._open_intakes() for side in intake.sides}
         return (*(each for each in self._client.problems if each.queue in queues), *self._watch.stalls)
 
     @property
@@ -238,7 +244,7 @@ class Crew:
 
     def check_end(self) -> None:
         """Lets :meth:`close` check again whether the grace is cut short."""
-        self._assigner.ended.on()
+        self._ended.on()
 
     def close(self, grace: float, hurries: Callable[[], bool]) -> None:
         """Fetches no more, lets handlers end within the grace, and hands the rest back, uncounted."""
@@ -256,24 +262,24 @@ class Crew:
             answers = fetcher.has_ended() and answers
         with self._mutex:
             self._assigner.return_batches()
-        self._ended(deadline, hurries)
+        self._wait_for_end(deadline, hurries)
         count = sum(bool(handling.hand_back()) for handling in reversed(self._assigner.handlings))
         if count:
             logger.warning("worker: stopping; %d handlers have not returned, and their values are put back", count)
         left = 0.0 if hurries() else max(0.0, deadline - self._clock.monotonic())
         last = self._clock.monotonic() + LAST_STEPS
         # The outcomes of handlers that have returned are on their way to Redis then.
-        self._ended(last, lambda: False)
+        self._wait_for_end(last, lambda: False)
         for handling in reversed(self._assigner.handlings):
             if back := handling.hand_back():
                 logger.warning(
                     "queue %r: %s has returned, but a hook or its backoff has not: the worker stops and puts back %s",
                     handling.intake.name,
                     handling.handler.name,
-                    ", ".join(lease_of(event.delivery).display_name for event in back),
+                    ", ".join(lease_of(event).display_name for event in back),
                 )
         self._settler.close(max(0.0, last - self._clock.monotonic()) if answers else left, left)
-        self._assigner.close()
+        self._deadlines.close()
         self._watch.close()
         if self._prober is not None:
             self._prober.close()
@@ -283,12 +289,11 @@ class Crew:
         self._detach(intakes)
         self._client.runtime.connections.outage.hooks.remove(self._hooks.call)
 
-    def _ended(self, deadline: float, hurries: Callable[[], bool]) -> None:
+    def _wait_for_end(self, deadline: float, hurries: Callable[[], bool]) -> None:
         """Waits until all handlings have ended, until the deadline, or until ``hurries`` cuts that short."""
-        ended = self._assigner.ended
         while not hurries():
-            ended.off()
+            self._ended.off()
             wait = deadline - self._clock.monotonic()
             if not self._assigner.handlings or wait <= 0 or hurries():
                 break
-            ended.wait(wait)
+            self._ended.wait(wait)

@@ -8,21 +8,21 @@ from __future__ import annotations
 import contextvars
 import logging
 from collections.abc import MutableMapping, Sequence
-from datetime import timedelta
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from redisson_dq._concurrency.handler_pools import Bridge, Settled
-from redisson_dq._sync.leases.delivery import Delivery, lease_of
-from redisson_dq.calls.delivery import DeliveryFacts, ValueFacts
+from redisson_dq._sync.leases.delivery import Delivery
+from redisson_dq.calls.delivery import DeliveryFacts, lease_of
 from redisson_dq.scheduling.times import Delay
+from redisson_dq.working.handling import EventFacts
 
 if TYPE_CHECKING:
     LoggerAdapter = logging.LoggerAdapter[logging.Logger]
 else:
     LoggerAdapter = logging.LoggerAdapter
 
-__all__ = ["Event", "EventLogger", "Handled", "cancel", "current_event", "current"]
+__all__ = ["Event", "EventLogger", "Handled", "current_event", "current"]
 
 
 class Handled(Protocol):
@@ -35,18 +35,16 @@ class Handled(Protocol):
 current: contextvars.ContextVar[Handled | None] = contextvars.ContextVar("redisson_dq_event", default=None)
 
 
-class Event(ValueFacts[Any]):
+class Event(EventFacts):
     """One delivery as its handler sees it."""
+
+    _delivery: Delivery[Any]
 
     def __init__(self, delivery: Delivery[Any], queue: str, bridge: Bridge) -> None:
         self._delivery = delivery
         self._lease, self._value = lease_of(delivery), delivery.value
         self._queue = queue
-        self._cancelled = False
         self._bridge = bridge
-
-    def __repr__(self) -> str:
-        return f"<Event {self.id!r} of {self.queue!r}, attempt {self.attempt}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         lease = {name: getattr(self._lease, name) for name in _FACTS}
@@ -56,25 +54,6 @@ class Event(ValueFacts[Any]):
     def delivery(self) -> Delivery[Any]:
         """The delivery itself. A handler may end it, for example in a transaction with its effects."""
         return self._delivery
-
-    @property
-    def queue(self) -> str:
-        """The name of the queue."""
-        return self._queue
-
-    @property
-    def lateness(self) -> timedelta | None:
-        """How long after :attr:`due` it was received for the first time."""
-        return None if self.due is None else self._delivery.first_received - self.due
-
-    @property
-    def cancelled(self) -> bool:
-        """Whether the handler should stop: its time is over, its lease is lost, or the worker stops.
-
-        Or the item was cancelled (``delayed.cancel(id)``), as a renewal of the lease reports. A long handler
-        checks it, and returns.
-        """
-        return self._cancelled or self._lease.is_cancelled
 
     def save(self, cursor: Any) -> Settled:
         """Notes how far the work has come, for the next attempt (:meth:`Delivery.save`).
@@ -114,11 +93,6 @@ def _restored(value: Any, lease: dict[str, Any], queue: str) -> Event:
     """A copy of an event."""
     past: Any = _Past(value, SimpleNamespace(**lease))
     return Event(past, queue, past)
-
-
-def cancel(event: Event) -> None:
-    """Notifies the handler that its outcome does not count any more."""
-    event._cancelled = True
 
 
 def current_event() -> Event | None:

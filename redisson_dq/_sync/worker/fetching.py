@@ -22,18 +22,20 @@ from typing import Any, Union
 
 from redisson_dq._concurrency import Failure, Inbox, give_way
 from redisson_dq._concurrency.handler_pools import HandlerPool, PoolWork
-from redisson_dq._sync.leases.delivery import Delivery, lease_of
+from redisson_dq._sync.leases.delivery import Delivery
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq._sync.worker.acks_along import AcksAlong
-from redisson_dq._sync.worker.assigning import Assigner
-from redisson_dq._sync.worker.intake import Came, Intake, page
+from redisson_dq._sync.worker.intake import Came, Intake
 from redisson_dq._sync.worker.queue_wait import QueueWait, State, WaitAnswer
 from redisson_dq._sync.worker.queues import FetchedQueues
 from redisson_dq._sync.worker.settling import Settler
 from redisson_dq._sync.worker.starting import Turns
+from redisson_dq.calls.delivery import lease_of
 from redisson_dq.errors import ClosedError, RedissonDQError
 from redisson_dq.waits.line import Lifeline
 from redisson_dq.wire.leases import Leased
+from redisson_dq.working.assigning import Assigner
+from redisson_dq.working.incoming import page
 from redisson_dq.working.order import Order
 
 __all__ = ["Fetcher"]
@@ -263,7 +265,7 @@ class Fetcher:
         try:
             for deliveries, error in came:
                 if error is not None:
-                    self._assigner.reports.unreadable(wait.intake, error)
+                    self._assigner.reports.unreadable(wait.intake.name, error)
                 self._assigner.accept(wait.intake, deliveries, handlings.append)
                 self._handed_over += deliveries
         except Failure as error:

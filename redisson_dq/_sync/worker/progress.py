@@ -15,17 +15,18 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 from redisson_dq._common.texts import counted
-from redisson_dq._concurrency import BackgroundTask, Failure, Switch
+from redisson_dq._concurrency import Failure, Switch
 from redisson_dq._concurrency.handler_pools import HandlerPool
 from redisson_dq._concurrency.stacks import Pulse, stack_of
 from redisson_dq._sync.runtime import Runtime
-from redisson_dq._sync.worker.assigning import Assigner
-from redisson_dq._sync.worker.handling import Handling
-from redisson_dq._sync.worker.intake import Intake
+from redisson_dq._sync.worker.repeating import Rounds
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.items import Stall
 from redisson_dq.scheduling.clock import SYSTEM, client_parts
 from redisson_dq.wire import calls
+from redisson_dq.working.assigning import Assigner
+from redisson_dq.working.handling import Handling
+from redisson_dq.working.incoming import QueueIntake
 from redisson_dq.working.roster import Post
 
 __all__ = ["EVERY", "LONG", "ProgressWatch"]
@@ -42,11 +43,9 @@ _STILL = 15.0
 _MOST_ASKED, _MOST_STACK = 32, 2000
 # A value that was parked less than this many seconds ago waits for the handler that parked it.
 _PARKED = 15.0
-# How long the end waits for an answer that is under way.
-_LAST_ANSWER = 2.0
 
 
-class ProgressWatch:
+class ProgressWatch(Rounds):
     """Looks every few seconds at the handlings that go on. Asks Redis only about those that have run for a long
     time.
     """
@@ -56,7 +55,7 @@ class ProgressWatch:
         runtime: Runtime,
         assigner: Assigner,
         pool: HandlerPool,
-        intakes: Callable[[], Sequence[Intake]],
+        intakes: Callable[[], Sequence[QueueIntake]],
         default: float,
     ) -> None:
         """``default`` is for how many seconds a handler may go on that has not ended before."""
@@ -67,10 +66,9 @@ class ProgressWatch:
         self._still: Stall | None = None
         # Handlings that were reported one by one.
         self._slow: set[Handling] = set()
-        self._changed = Switch(self._clock)
-        self._ends = False
+        self._seconds = client_parts(self._clock).housekeeping(min(EVERY, default / 4))
         self._pulse = Pulse(min(_STILL, default), self._stands_still, starts=self._clock is SYSTEM)
-        self._worker = BackgroundTask(self._run, "redisson_dq-progress")
+        super().__init__(Switch(self._clock), "progress")
 
     @property
     def stalls(self) -> tuple[Stall, ...]:
@@ -79,30 +77,26 @@ class ProgressWatch:
         return (*self._stalls.values(), *(() if still is None else (still,)))
 
     def close(self) -> None:
-        self._ends = True
-        self._changed.on()
+        self.abandon()
         self._pulse.close()
-        self._worker.stop(_LAST_ANSWER)
+        super().close()
         self._stalls = {}
 
-    def _run(self) -> None:
-        seconds = client_parts(self._clock).housekeeping(min(EVERY, self._default / 4))
-        while not self._ends:
-            self._changed.off()
-            self._changed.wait(seconds)
-            self._pulse.beat()
-            self._still = None
-            try:
-                self._look()
-            except RedissonDQError:
-                # The outage is reported elsewhere. Nobody knows whether values wait.
-                pass
-            except Failure:
-                logger.exception("worker: cannot check whether handlers make progress")
+    def _look(self) -> float:
+        self._pulse.beat()
+        self._still = None
+        try:
+            self._check()
+        except RedissonDQError:
+            # The outage is reported elsewhere. Nobody knows whether values wait.
+            pass
+        except Failure:
+            logger.exception("worker: cannot check whether handlers make progress")
+        return self._seconds
 
     # -- one look ----------------------------------------------------------------------------------------------------
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         now = self._clock.monotonic()
         by_post: dict[Post, list[Handling]] = {}
         for handling in self._assigner.holding:
@@ -147,7 +141,7 @@ class ProgressWatch:
             "stack": self._stack_of(oldest)[-_MOST_STACK:],
         }
         intakes = list(self._intakes()) if of_all else [oldest.intake]
-        sides = [side for intake in intakes for side in intake.leaser.sides][:_MOST_ASKED]
+        sides = [side for intake in intakes for side in intake.sides][:_MOST_ASKED]
         words = json.dumps(note)
         client = self._runtime.connections.client
         asked = [calls.progress(side.keys, client, words) for side in sides]
@@ -164,9 +158,11 @@ class ProgressWatch:
         return self._made(oldest.intake, post.handler.name, text, since, count, waiting, self._stack_of(oldest))
 
     @staticmethod
-    def _made(intake: Intake, handler: str, text: str, since: float, running: int, waiting: int, stack: str) -> Stall:
+    def _made(
+        intake: QueueIntake, handler: str, text: str, since: float, running: int, waiting: int, stack: str
+    ) -> Stall:
         return Stall(
-            queue=intake.leaser.sides[0].keys.ready,
+            queue=intake.sides[0].keys.ready,
             what=f"{handler or 'the program'} makes no progress",
             error=TimeoutError(text),
             name=intake.name,

@@ -12,11 +12,11 @@ from functools import partial
 from redisson_dq._sync.receiving.receiver import Receiver
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq._sync.worker.acks_along import AcksAlong
-from redisson_dq._sync.worker.assigning import Assigner
 from redisson_dq._sync.worker.intake import Intake
 from redisson_dq._sync.worker.queue_wait import QueueWait, State, WaitAnswer
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.wire.lease_source import MOST_AT_ONCE
+from redisson_dq.working.assigning import Assigner
 
 __all__ = ["FetchedQueues"]
 

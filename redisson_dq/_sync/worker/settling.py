@@ -13,13 +13,11 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import attrs
-
 from redisson_dq._concurrency import BackgroundTask, Inbox
 from redisson_dq._sync.connecting.connections import Connections
-from redisson_dq._sync.leases.delivery import Delivery, lease_of
+from redisson_dq._sync.worker.repeating import LAST_ANSWER
+from redisson_dq.calls.delivery import DeliveryFacts, lease_of
 from redisson_dq.calls.endings import Ack, Ending, Nack
-from redisson_dq.calls.lease import Lease
 from redisson_dq.calls.settling import Settling
 from redisson_dq.errors import ClosedError, DurabilityError, RedisConnectionError, RedissonDQError
 from redisson_dq.items import SettleOutcome
@@ -27,10 +25,11 @@ from redisson_dq.observing.operations import OperationKind, Under
 from redisson_dq.scheduling.pauses import Pauses
 from redisson_dq.wire.lease_source import LeaseSource
 from redisson_dq.wire.request import Request
+from redisson_dq.working.ends import Settlement, Tell, doubt
 from redisson_dq.working.hooks import Hooks
 from redisson_dq.working.slot_looks import NextLooks
 
-__all__ = ["LAST_ANSWER", "Settlement", "Settler", "call_up_more", "doubt"]
+__all__ = ["Settler", "call_up_more"]
 
 logger = logging.getLogger("redisson_dq")
 
@@ -40,34 +39,8 @@ _LONGEST_PAUSE = 1.0
 _AT_ONCE = 1000
 # Its name in an outage.
 _PART = "settling"
-#: How long the end waits for an answer that is under way.
-LAST_ANSWER = 2.0
 # Between two checks whether the last outcomes are sent.
 _CHECK = 0.05
-
-
-#: A function that gets the outcome.
-_Tell = Callable[[SettleOutcome], object]
-
-
-@attrs.define(eq=False)
-class Settlement:
-    """The end of one lease, on its way to Redis. ``tell`` reports to hooks and observers how it ended."""
-
-    lease: Lease
-    how: Ending
-    tell: _Tell
-    #: Whether the reply to a call that was to end the lease is lost. Redis may have carried that call out.
-    is_in_doubt: bool = False
-
-
-def doubt(settlements: Iterable[Settlement], error: BaseException) -> bool:
-    """Notes whether Redis may have carried out the call that failed so, which was to end these leases. Returns that."""
-    maybe_done: bool = getattr(error, "maybe_done", not isinstance(error, RedissonDQError))
-    if maybe_done:
-        for settlement in settlements:
-            settlement.is_in_doubt = True
-    return maybe_done
 
 
 # Nothing more comes.
@@ -97,9 +70,9 @@ class Settler:
 
     def put(
         self,
-        delivery: Delivery[Any],
+        delivery: DeliveryFacts[Any],
         how: Ending,
-        tell: _Tell,
+        tell: Tell,
         acked: Callable[[Settlement], object] | None = None,
     ) -> None:
         """Ends a lease soon. From here on it is renewed no more. ``acked`` gets an ack that a receive may carry.

@@ -17,7 +17,6 @@ import pytest
 import redis
 
 import redisson_dq
-from redisson_dq._sync.worker.intake import page
 from redisson_dq.browsing import browse
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
@@ -29,6 +28,7 @@ from redisson_dq.testing._scripts import CLOCK_KEY, timed
 from redisson_dq.wire.calls import LimitWords
 from redisson_dq.wire.envelope import unwrap
 from redisson_dq.working.handlers import declared
+from redisson_dq.working.incoming import page
 from redisson_dq.working.keys import BadKey, key_and_words, key_bytes
 from redisson_dq.working.limits import Admission, Limit, Rate
 from tests.conftest import by_night

@@ -16,6 +16,7 @@ import redis
 
 from redisson_dq.codecs import StringCodec
 from redisson_dq.worker import Limit, Rate, Received, Succeeded
+from redisson_dq.working.assigning import Assigner
 from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, eventually
 from tests.flavours import Flavour
 from tests.integration.whereabouts import whereabouts
@@ -171,7 +172,7 @@ def test_a_stop_gives_back_a_batch_whose_queue_was_taken_off_while_its_values_ca
     admin: Any, flavour: Flavour, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     worker, closed = flavour.worker_of(url, codec=StringCodec(), concurrency=2), threading.Event()
-    assigner = import_module("redisson_dq._sync.worker.assigning").Assigner
+    assigner: Any = Assigner
     intake = import_module("redisson_dq._sync.worker.intake").Intake
     opened, close_queue = intake.opened, assigner.close_queue
 
@@ -313,17 +314,15 @@ def test_a_handling_that_cannot_begin_keeps_no_queue_from_its_next_values(
 ) -> None:
     """Of several queues, in the middle. The values come again at the deadlines of their leases."""
     fails = {"on": False}
-    for module in ("_sync", "_async"):
-        assigner = import_module(f"redisson_dq.{module}.worker.assigning").Assigner
-        accept = assigner.accept
+    accept = Assigner.accept
 
-        def accept_or_fail(self: Any, intake: Any, *rest: Any, accept: Any = accept) -> None:
-            if fails["on"] and intake.name == QUEUES[1]:
-                fails["on"] = False
-                raise RuntimeError("a defect")
-            accept(self, intake, *rest)
+    def accept_or_fail(self: Any, intake: Any, *rest: Any) -> None:
+        if fails["on"] and intake.name == QUEUES[1]:
+            fails["on"] = False
+            raise RuntimeError("a defect")
+        accept(self, intake, *rest)
 
-        monkeypatch.setattr(assigner, "accept", accept_or_fail)
+    monkeypatch.setattr(Assigner, "accept", accept_or_fail)
     worker = flavour.worker_of(url, codec=StringCodec(), concurrency=total, visibility_timeout=1.0)
     ledger = Ledger()
     for name in QUEUES[:6]:

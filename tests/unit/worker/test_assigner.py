@@ -14,11 +14,14 @@ import pytest
 import redis
 
 from redisson_dq import Client
+from redisson_dq._concurrency import Switch
 from redisson_dq._concurrency.handler_pools import HandlerPool
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
-from redisson_dq._sync.worker.assigning import Assigner
-from redisson_dq._sync.worker.handling import Setting
+from redisson_dq._sync.worker.event import Event
 from redisson_dq._sync.worker.intake import Intake
+from redisson_dq._sync.worker.performing import RunningHandling
+from redisson_dq._sync.worker.repeating import Deadlines
+from redisson_dq.calls.delivery import DeliveryFacts
 from redisson_dq.calls.endings import Ack, Nack
 from redisson_dq.calls.lease import Lease
 from redisson_dq.calls.settling import Settling
@@ -26,7 +29,9 @@ from redisson_dq.codecs import StringCodec
 from redisson_dq.items import SettleOutcome
 from redisson_dq.scheduling.clock import SYSTEM
 from redisson_dq.wire.leases import Leased
+from redisson_dq.working.assigning import Assigner
 from redisson_dq.working.handlers import Handler, declared
+from redisson_dq.working.handling import Setting
 from redisson_dq.working.hooks import Hooks
 from redisson_dq.working.settings import WorkerOptions
 from tests.conftest import PATIENCE, eventually
@@ -40,10 +45,10 @@ class Endings:
     def __init__(self) -> None:
         self._came: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
 
-    def put(self, delivery: Delivery[Any], how: Any, then: Any, acked: Any = None) -> None:
+    def put(self, delivery: DeliveryFacts[Any], how: Any, tell: Any, acked: Any = None) -> None:
         lease_of(delivery).settled(how.done)
         self._came.put((delivery.value, how))
-        then(how.done)
+        tell(how.done)
 
     def send(self, settlement: Any) -> None:
         settlement.lease.settled(settlement.how.done)
@@ -67,20 +72,23 @@ class Place:
         setting = partial(
             Setting,
             pool=self.pool,
-            settler=self.endings,  # type: ignore[arg-type]
+            settler=self.endings,
             layers=lambda handler: (),
             given={},
             hooks=Hooks(),
             chance=None,  # type: ignore[arg-type]
             clock=SYSTEM,
+            event_of=partial(Event, bridge=self.pool.bridge),
         )
-        self.assigner = Assigner(total, setting)
+        self.ended, changed = Switch(SYSTEM), Switch(SYSTEM)
+        self.assigner = Assigner(total, setting, RunningHandling, changed.on, self.ended.on)
+        self.deadlines = Deadlines(changed, self.assigner.look)
         self.intake = self.intake_of("orders")
         self._count = 0
 
     def intake_of(self, name: str) -> Intake:
         settings = WorkerOptions(transfer=False).of_queues()
-        asked = self.assigner.is_passed, self.assigner.reports.duplicate, lambda source, ms: None
+        asked = self.assigner.is_passed, lambda name, data: None, lambda source, ms: None
         made = Intake(self.client.runtime, name, settings, *asked, b"")
         made.fetcher = self
         return made
@@ -140,7 +148,7 @@ def place() -> Iterator[Place]:
     made.assigner.stop()
     for _ in range(20):
         made.goes_on.put(None)
-    made.assigner.close()
+    made.deadlines.close()
     made.pool.close(0)
 
 

@@ -12,11 +12,11 @@ import pytest
 
 from redisson_dq._concurrency.handler_pools import HandlerPool
 from redisson_dq._sync.worker.fetching import Fetcher
-from redisson_dq._sync.worker.intake import page
 from redisson_dq.errors import ClosedError
 from redisson_dq.scheduling.clock import SYSTEM, Clock
 from redisson_dq.scheduling.tries import Tries
 from redisson_dq.wire.leases import Leased
+from redisson_dq.working.incoming import page
 from redisson_dq.working.order import Order
 from tests.conftest import PATIENCE
 from tests.hand_clock import HandClock

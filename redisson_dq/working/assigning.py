@@ -5,59 +5,68 @@
 
 from __future__ import annotations
 
-import logging
+import math
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from redisson_dq._async.leases.delivery import Delivery, lease_of
-from redisson_dq._async.worker.deadlines import Deadlines
-from redisson_dq._async.worker.handling import Handling, Setting
-from redisson_dq._async.worker.intake import Fetching, Intake
-from redisson_dq._async.worker.performing import RunningHandling
-from redisson_dq._async.worker.reports import ValueReports
-from redisson_dq._concurrency import AsyncMutex, AsyncSwitch
-from redisson_dq._concurrency.handler_pools import AsyncPoolWork
+from redisson_dq.calls.delivery import DeliveryFacts, lease_of
 from redisson_dq.calls.endings import Nack
 from redisson_dq.items import SettleOutcome
 from redisson_dq.working.crashes import DANGEROUS, fault_of, pause_apart, waits_apart
 from redisson_dq.working.handlers import Handler
+from redisson_dq.working.handling import Handling, Setting
+from redisson_dq.working.incoming import Fetching, QueueIntake
+from redisson_dq.working.reports import ValueReports
 from redisson_dq.working.roster import Post, Roster
 from redisson_dq.working.routing import Unroutable, choose
 
 __all__ = ["Assigner"]
 
-logger = logging.getLogger("redisson_dq")
-
 #: Begins a handling, in the pool or in the fetcher's own turn.
-_Start = Callable[[AsyncPoolWork], object]
+_Start = Callable[[Callable[[], Any]], object]
+_Deliveries = Sequence[DeliveryFacts[Any]]
 
 
 class Assigner:
     """Knows each value from its receipt to the end of its handling."""
 
-    def __init__(self, total: int | None, setting: Callable[..., Setting]) -> None:
-        """``setting`` makes the parts that handlings share. It gets ``report=``."""
+    def __init__(
+        self,
+        total: int | None,
+        setting: Callable[..., Setting],
+        handling: type[Handling],
+        changed: Callable[[], object],
+        ended: Callable[[], object],
+    ) -> None:
+        """``setting`` makes the parts that handlings share. It gets ``report=``. ``handling`` is that of the flavour.
+
+        ``changed`` is called when :meth:`look` is to be called sooner, ``ended`` when a handling has ended while the
+        worker stops.
+        """
         self._roster = Roster(total)
         self._setting = setting(report=self)
+        self._handling = handling
         #: Notifies hooks of values that no handling has.
         self.reports = ValueReports(self._setting)
         self._clock = self._setting.clock
         # Guards the roster and the fields here.
-        self._mutex = AsyncMutex()
+        self._mutex = threading.RLock()
         # The queues that have handlers, or handlings that go on.
-        self._intakes: dict[str, Intake] = {}
+        self._intakes: dict[str, QueueIntake] = {}
         # The one that got its handlers last. Where slots are limited over all queues, its fetcher is the only one.
-        self._latest: Intake | None = None
+        self._latest: QueueIntake | None = None
         self._handlings: dict[Handling, None] = {}
         self._of_delivery: dict[int, Handling] = {}
         self._stops = False
-        #: On when a handling has ended while the worker stops.
-        self.ended = AsyncSwitch(self._clock)
-        self._deadlines = Deadlines(self._clock, self._moments, self._due)
+        self._ended = ended
+        self._changed = changed
+        # When something is due next: a handling's time is over, or a batch begins.
+        self._next = math.inf
 
     # -- for the crew ------------------------------------------------------------------------------------------------
 
-    def employ(self, intake: Intake, handlers: Sequence[Handler]) -> None:
+    def employ(self, intake: QueueIntake, handlers: Sequence[Handler]) -> None:
         """These handlers take the values of a queue from now on."""
         with self._mutex:
             self._intakes[intake.name] = self._latest = intake
@@ -67,12 +76,10 @@ class Assigner:
                 self._arm(self._roster.post(handler))
 
     def _is_plain(self, handler: Handler) -> bool:
-        is_called_here = handler.awaits
-        # sync: is_called_here = True
         is_inside = bool(handler.shape.needs or self._setting.layers(handler))
-        return is_called_here and handler.batch is None and not is_inside
+        return self._handling.is_called_here(handler) and handler.batch is None and not is_inside
 
-    def close_queue(self, intake: Intake) -> None:
+    def close_queue(self, intake: QueueIntake) -> None:
         """Returns the values of a queue that wait for their batches. Nothing more comes from it."""
         with self._mutex:
             dropped = self._roster.close(intake.name, intake.reception.handlers, self._clock.monotonic())
@@ -114,14 +121,6 @@ class Assigner:
         """The handlings that hold a slot, in the order in which they began."""
         return [handling for handling in self.handlings if handling.holds_slot]
 
-    def abandon(self) -> None:
-        """Ends the assigner before it was used."""
-        self._deadlines.abandon()
-
-    async def aclose(self) -> None:
-        """Ends the deadlines."""
-        await self._deadlines.aclose()
-
     # -- for the fetchers --------------------------------------------------------------------------------------------
 
     @property
@@ -135,25 +134,25 @@ class Assigner:
         with self._mutex:
             return self._roster.free
 
-    def wanted(self, intake: Intake) -> int:
+    def wanted(self, intake: QueueIntake) -> int:
         """How many values of a queue are wanted now."""
         with self._mutex:
             return self._roster.wanted(intake.name)
 
-    def accept(self, intake: Intake, deliveries: Sequence[Delivery[Any]], start: _Start) -> None:
+    def accept(self, intake: QueueIntake, deliveries: _Deliveries, start: _Start) -> None:
         """Gives each value to its handler, or to the dead letters. ``start`` begins a handling."""
         tells = self.reports.hears_receipts
         begun = () if tells else self._begun_at_once(intake, deliveries)
         for handling in begun:
             start(handling.perform)
             if handling.deadline is not None:
-                self._deadlines.added(handling.deadline)
+                self._add(handling.deadline)
         if len(begun) < len(deliveries):
             self._accept(intake, deliveries[len(begun) :], start, tells=tells)
 
-    def _begun_at_once(self, intake: Intake, deliveries: Sequence[Delivery[Any]]) -> Sequence[RunningHandling]:
+    def _begun_at_once(self, intake: QueueIntake, deliveries: _Deliveries) -> Sequence[Handling]:
         """The handlings of the first values, as far as nothing has to be asked about these, and slots are free."""
-        handler, begun = intake.reception.only, list[RunningHandling]()
+        handler, begun = intake.reception.only, list[Handling]()
         if handler is None:
             return begun
         with self._mutex:
@@ -165,7 +164,7 @@ class Assigner:
                 # A value with a record may have crashes.
                 if lease.leased.text or lease.until <= now or not post.takes(now):
                     break
-                handling = RunningHandling(self._setting, intake, post, [delivery], now)
+                handling = self._handling(self._setting, intake, post, [delivery], now)
                 self._handlings[handling] = None
                 self._of_delivery[id(delivery)] = handling
                 if handler.timeout is not None:
@@ -173,10 +172,10 @@ class Assigner:
                 begun.append(handling)
         return begun
 
-    def _accept(self, intake: Intake, deliveries: Sequence[Delivery[Any]], start: _Start, *, tells: bool) -> None:
-        parked: dict[Handler, list[Delivery[Any]]] = {}
-        back: set[Delivery[Any]] = set()
-        apart: list[Delivery[Any]] = []
+    def _accept(self, intake: QueueIntake, deliveries: _Deliveries, start: _Start, *, tells: bool) -> None:
+        parked: dict[Handler, list[DeliveryFacts[Any]]] = {}
+        back: set[DeliveryFacts[Any]] = set()
+        apart: list[DeliveryFacts[Any]] = []
         crashed = {delivery: crashes for delivery in deliveries if (crashes := delivery.crashes)}
         for delivery in deliveries:
             if self._stops:
@@ -199,7 +198,7 @@ class Assigner:
             # So that they come one by one.
             self._return([delivery], pause_apart(place, self._setting.chance))
 
-    def _waits_apart(self, intake: Intake, delivery: Delivery[Any], suspects: int) -> bool:
+    def _waits_apart(self, intake: QueueIntake, delivery: DeliveryFacts[Any], suspects: int) -> bool:
         recent = self._clock.monotonic() - DANGEROUS
         with self._mutex:
             is_one_tried = any(
@@ -207,7 +206,7 @@ class Assigner:
             )
         return waits_apart(intake.reception.handlers, delivery.crashes, is_one_tried=is_one_tried or suspects > 1)
 
-    def lose(self, delivery: Delivery[Any]) -> None:
+    def lose(self, delivery: DeliveryFacts[Any]) -> None:
         """A lease is lost."""
         with self._mutex:
             handling = self._of_delivery.get(id(delivery))
@@ -218,9 +217,9 @@ class Assigner:
 
     def _route(
         self,
-        intake: Intake,
-        delivery: Delivery[Any],
-        parked: dict[Handler, list[Delivery[Any]]],
+        intake: QueueIntake,
+        delivery: DeliveryFacts[Any],
+        parked: dict[Handler, list[DeliveryFacts[Any]]],
         start: _Start,
         *,
         crashes: int,
@@ -237,8 +236,8 @@ class Assigner:
             handler, error = failure.handler, failure
         if handler is None:
             if tells:
-                self.reports.received(intake, delivery, None)
-            self.reports.unhandled(intake, delivery)
+                self.reports.received(intake.name, delivery, None)
+            self.reports.unhandled(intake.name, delivery)
             return
         with self._mutex:
             post = self._roster.post(handler)
@@ -246,7 +245,7 @@ class Assigner:
         is_admitted = (not reception.sees_first or intake.admitting.admits(delivery.id)) and post.has_room
         if is_admitted:
             if tells:
-                self.reports.received(intake, delivery, handler)
+                self.reports.received(intake.name, delivery, handler)
             error = fault_of(handler, delivery.value, delivery.data, crashes, error)
         with self._mutex:
             # A hook may have taken the handler off, and its post and its queue with it.
@@ -260,7 +259,7 @@ class Assigner:
         elif handling is not None:
             self._begin(handling, values, start, error)
 
-    def _return(self, deliveries: Sequence[Delivery[Any]], pause: float) -> None:
+    def _return(self, deliveries: _Deliveries, pause: float) -> None:
         for delivery in deliveries if pause else reversed(deliveries):
             self._setting.settler.put(delivery, Nack(pause, counted=False), _nothing)
 
@@ -268,7 +267,7 @@ class Assigner:
 
     def _arm(self, post: Post) -> None:
         if post.moment is not None:
-            self._deadlines.added(post.moment)
+            self._add(post.moment)
 
     def _fetcher(self, queue: str) -> Fetching | None:
         """The fetcher for a queue's slots. One that has not begun asks by itself."""
@@ -276,11 +275,11 @@ class Assigner:
         intake = self._latest if self._roster.is_limited else self._intakes.get(queue)
         return None if intake is None else intake.fetcher
 
-    def _made(self, post: Post, values: Sequence[Delivery[Any]], error: BaseException | None) -> RunningHandling:
+    def _made(self, post: Post, values: _Deliveries, error: BaseException | None) -> Handling:
         """A handling that begins. It is made under the mutex, so that a stop finds it."""
         handler = post.handler
         leased = [delivery for delivery in values if not delivery.lost]
-        handling = RunningHandling(self._setting, self._intakes[handler.queue], post, leased, self._clock.monotonic())
+        handling = self._handling(self._setting, self._intakes[handler.queue], post, leased, self._clock.monotonic())
         self._handlings[handling] = None
         for delivery in leased:
             self._of_delivery[id(delivery)] = handling
@@ -288,15 +287,13 @@ class Assigner:
             handling.deadline = handling.began + handler.timeout
         return handling
 
-    def _begin(
-        self, handling: RunningHandling, values: Sequence[Delivery[Any]], start: _Start, error: BaseException | None
-    ) -> None:
+    def _begin(self, handling: Handling, values: _Deliveries, start: _Start, error: BaseException | None) -> None:
         """``start`` begins a handling. With an ``error`` its handler is not called."""
         if len(handling.deliveries) < len(values):
             # While they waited for their batch.
             leased = {id(delivery) for delivery in handling.deliveries}
             for delivery in (each for each in values if id(each) not in leased):
-                self.reports.lost(handling.intake, delivery, handling.handler)
+                self.reports.lost(handling.intake.name, delivery, handling.handler)
         if not handling.deliveries:
             self.finished(handling, self._clock.monotonic())
         elif self._stops:
@@ -304,7 +301,7 @@ class Assigner:
         else:
             handling.start(start, error)
             if handling.deadline is not None:
-                self._deadlines.added(handling.deadline)
+                self._add(handling.deadline)
 
     # -- for handlings -----------------------------------------------------------------------------------------------
 
@@ -324,7 +321,7 @@ class Assigner:
                 self._of_delivery.pop(id(delivery), None)
         if self._stops:
             # Otherwise nobody waits for the end of handlings.
-            self.ended.on()
+            self._ended()
 
     def finished(self, handling: Handling, now: float) -> None:
         """A handling has freed its slot, and nothing is left to do for it."""
@@ -338,14 +335,28 @@ class Assigner:
         if intake is not None and intake.fetcher is not None:
             intake.fetcher.freed(queue)
         if self._stops:
-            self.ended.on()
+            self._ended()
 
     # -- times -------------------------------------------------------------------------------------------------------
 
-    def _moments(self) -> list[float]:
+    def _add(self, moment: float) -> None:
+        """Notes a moment. Most are later than the next one, and cost nothing."""
+        if moment < self._next:
+            self._changed()
+
+    def look(self) -> float | None:
+        """Does what is due. Returns after how many seconds something else is; None: nothing is."""
+        # Until it is known, whatever is added asks for another look.
+        self._next = math.inf
         with self._mutex:
             deadlines = [each.deadline for each in self._handlings if each.deadline is not None]
-            return [*deadlines, *self._roster.moments()]
+            moments = [*deadlines, *self._roster.moments()]
+        self._next = min(moments, default=math.inf)
+        now = self._clock.monotonic()
+        if self._next <= now:
+            self._due(now)
+            return 0.0
+        return None if self._next == math.inf else self._next - now
 
     def _due(self, now: float) -> None:
         with self._mutex:
