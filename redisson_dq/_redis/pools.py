@@ -58,6 +58,8 @@ class _IdlePool:
 
     introduction: Introduction
     address: ServerAddress
+    #: Whether Sentinels say which server it leads to.
+    is_of_sentinels: bool
 
     def __init__(self, *args: Any, **settings: Any) -> None:
         # One step of C code each takes a connection from here and puts one back.
@@ -107,7 +109,7 @@ class _Lending(_IdlePool):
         return None
 
     def release(self: Any, connection: Any) -> None:
-        if not self.owns_connection(connection):
+        if self.is_of_sentinels and not self.owns_connection(connection):
             # A Sentinel has named another master since.
             connection.disconnect()
             return
@@ -197,6 +199,7 @@ def _pool(of: _PoolKinds, theirs: Any, client: str, *, is_node: bool = False) ->
     else:
         own = _with(of.lending, of.pool)(**settings)
     own.introduction, own.address = introduction, ServerAddress(is_node=is_node)
+    own.is_of_sentinels = isinstance(theirs, of.sentinels)
     return own
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import logging
 from collections.abc import Callable, Sequence
-from typing import Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar
 
 import attrs
 
@@ -28,7 +28,6 @@ from redisson_dq.wire.blocking import RoundRobin
 from redisson_dq.wire.lease_source import LeaseSource
 from redisson_dq.wire.leases import Leased
 from redisson_dq.wire.request import Request
-from redisson_dq.wire.taken import Taken
 
 __all__ = ["Leaser", "Receiving"]
 
@@ -146,7 +145,8 @@ class Leaser(Generic[T]):
         if len(sources) > 1 and left != 0:
             lifelines.append(Lifeline())
             receiver = self._runtime.receivers.of(RoundRobin(tuple(sources)))
-            return cast("list[Leased]", await receiver.receive(left, wanted, lifelines[-1]))
+            found: list[Any] = await receiver.receive(left, wanted, lifelines[-1])
+            return found
         first = self._routing.next() if len(sources) > 1 else 0
         leased: list[Leased] = []
         for source in (*sources[first:], *sources[:first]):
@@ -158,7 +158,7 @@ class Leaser(Generic[T]):
     async def lease(self, source: LeaseSource, wanted: int, left: float | None, lifeline: Lifeline) -> list[Leased]:
         """Leases ready values, in the caller's own round trip where nobody is in line before it. Otherwise waits."""
         receiver, began = self._runtime.receivers.of(source), self._runtime.clock.monotonic()
-        taken: list[Taken] = []
+        taken: list[Any] = []
         if left == 0 and not receiver.is_quiet:
             # Values of callers who are gone may be on their way back. No look finds them until they are back.
             taken = await receiver.receive(_NO_TIME, wanted, lifeline)
@@ -169,7 +169,7 @@ class Leaser(Generic[T]):
             left, began = None if left is None else max(_NO_TIME, left - (now - began)), now
             taken = await receiver.receive(left, wanted, lifeline)
             receiver.has_backlog = bool(taken) and self._runtime.clock.monotonic() - began < _AT_ONCE
-        return cast("list[Leased]", taken)
+        return taken
 
     async def run_again(self, request: Request[U], lease: float, left: float | None, *, when_closed: bool = False) -> U:
         """Runs a request. When the reply is lost, sends the same words again, which give the same result.

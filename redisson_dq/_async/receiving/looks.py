@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections import deque
 from collections.abc import Sequence
 from typing import Any
@@ -58,11 +57,14 @@ class Looks:
         assert request is not None
         waiter = Waiter(limit, 0.0, AsyncPromise(self._clock), self._notices.put, self, lifeline)
         waiter.request = request
-        # Another thread may remove the same caller.
-        with contextlib.suppress(IndexError, ValueError):
-            while self._lookers and (first := self._lookers[0]).is_settled:
-                self._lookers.remove(first)
-        self._lookers.append(waiter)
+        lookers = self._lookers
+        try:
+            while lookers and ((first := lookers[0]).farewell is None or first.is_gone):
+                lookers.remove(first)
+        except (IndexError, ValueError):
+            # Another thread has removed the same caller.
+            pass
+        lookers.append(waiter)
         try:
             if waits:
                 # Making a connection would hold up the caller for as long as the server hangs.

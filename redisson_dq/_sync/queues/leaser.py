@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import logging
 from collections.abc import Callable, Sequence
-from typing import Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar
 
 import attrs
 
@@ -31,7 +31,6 @@ from redisson_dq.wire.blocking import RoundRobin
 from redisson_dq.wire.lease_source import LeaseSource
 from redisson_dq.wire.leases import Leased
 from redisson_dq.wire.request import Request
-from redisson_dq.wire.taken import Taken
 
 __all__ = ["Leaser", "Receiving"]
 
@@ -149,7 +148,8 @@ class Leaser(Generic[T]):
         if len(sources) > 1 and left != 0:
             lifelines.append(Lifeline())
             receiver = self._runtime.receivers.of(RoundRobin(tuple(sources)))
-            return cast("list[Leased]", receiver.receive(left, wanted, lifelines[-1]))
+            found: list[Any] = receiver.receive(left, wanted, lifelines[-1])
+            return found
         first = self._routing.next() if len(sources) > 1 else 0
         leased: list[Leased] = []
         for source in (*sources[first:], *sources[:first]):
@@ -161,7 +161,7 @@ class Leaser(Generic[T]):
     def lease(self, source: LeaseSource, wanted: int, left: float | None, lifeline: Lifeline) -> list[Leased]:
         """Leases ready values, in the caller's own round trip where nobody is in line before it. Otherwise waits."""
         receiver, began = self._runtime.receivers.of(source), self._runtime.clock.monotonic()
-        taken: list[Taken] = []
+        taken: list[Any] = []
         if left == 0 and not receiver.is_quiet:
             # Values of callers who are gone may be on their way back. No look finds them until they are back.
             taken = receiver.receive(_NO_TIME, wanted, lifeline)
@@ -172,7 +172,7 @@ class Leaser(Generic[T]):
             left, began = None if left is None else max(_NO_TIME, left - (now - began)), now
             taken = receiver.receive(left, wanted, lifeline)
             receiver.has_backlog = bool(taken) and self._runtime.clock.monotonic() - began < _AT_ONCE
-        return cast("list[Leased]", taken)
+        return taken
 
     def run_again(self, request: Request[U], lease: float, left: float | None, *, when_closed: bool = False) -> U:
         """Runs a request. When the reply is lost, sends the same words again, which give the same result.
