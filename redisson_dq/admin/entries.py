@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from redisson_dq.calls.history import LONGEST_MS, MOST_EVENTS, OF_AN_ITEM, kept_in
 from redisson_dq.calls.inspecting import figures_together
+from redisson_dq.calls.items import Found, Page
 from redisson_dq.wire.calls import DoneMark, DueSpans, Entry, ExchangeStep, FoundPage, Sampled, SampledHolder
-from redisson_dq.wire.calls.items import Found, Page
 from redisson_dq.wire.calls.mending import Aside, AsideAction, AsideKind, FoundAnywhere, Mended, Met, WaitingAction
 from redisson_dq.wire.commands import whole_ms
 from redisson_dq.wire.envelope import Envelope, Quarantined, unwrap, wrap

@@ -10,15 +10,15 @@ from redis import ConnectionPool
 
 from redisson_dq.admin.servers import AdminServers, KeyCommand
 from redisson_dq.calls.delayed import DelayedRequests
+from redisson_dq.calls.items import Page, Target, find_item
 from redisson_dq.calls.leases import dead_letters, in_flight
 from redisson_dq.calls.open_queue import DELAYED, OpenQueue
 from redisson_dq.durability import Durability
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.items import RecurringOffer, entry_id
 from redisson_dq.wire import calls, commands
-from redisson_dq.wire.calls import DoneMark, ExchangeStep, FoundPage, Sampled, Target
+from redisson_dq.wire.calls import DoneMark, ExchangeStep, FoundPage, Sampled
 from redisson_dq.wire.calls.browsing import Timeline
-from redisson_dq.wire.calls.items import Page
 from redisson_dq.wire.calls.mending import (
     Aside,
     AsideAction,
@@ -107,11 +107,11 @@ class AdminQueue:
 
     def find(self, id: str | bytes, head: int, due_ms: int | None = None) -> Page:
         """The item with the id of an offer, or with the id of an entry and its due time. A page of one or none."""
-        return self._run(calls.find_item(self.lease_keys, _target(id, due_ms), head))
+        return self._run(find_item(self.lease_keys, _target(id, due_ms), head))
 
     def locate(self, id: str) -> FoundAnywhere:
         """The place of an item, and the data that an action on it needs."""
-        return self._run(calls.mend_find(self.lease_keys, _target(id), self.servers.remember_ms))
+        return self._run(calls.mend_find(self.lease_keys, _target(id).words(), self.servers.remember_ms))
 
     def deadline_of(self, lease: bytes) -> int | None:
         """The deadline of a lease in epoch ms."""

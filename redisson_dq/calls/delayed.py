@@ -14,7 +14,15 @@ from redisson_dq.calls import walks
 from redisson_dq.calls.checks import check_count, check_page, nothing
 from redisson_dq.calls.due import due_range, taken_due, tell_undelivered
 from redisson_dq.calls.history import Kept, kept_history, set_history
-from redisson_dq.calls.items import checked_id, page_of_items, rescheduled, target, waiting_items
+from redisson_dq.calls.items import (
+    WaitingItem,
+    checked_id,
+    find_item,
+    page_of_items,
+    rescheduled,
+    target,
+    waiting_items,
+)
 from redisson_dq.calls.long_calls import told_if_long
 from redisson_dq.calls.offers import (
     OfferOptions,
@@ -25,7 +33,6 @@ from redisson_dq.calls.offers import (
     recurring_offers,
 )
 from redisson_dq.calls.open_queue import OpenQueue
-from redisson_dq.calls.waiting_item import WaitingItem
 from redisson_dq.calls.whole import WholeRequests
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError
@@ -206,7 +213,7 @@ class DelayedRequests(WholeRequests[T]):
         return rescheduled(self._queue, id, delay, at).then(lambda reply: reply[0])
 
     def find(self, id: str) -> Request[WaitingItem[T] | None]:
-        request = calls.find_item(self._queue.lease_keys, target(self._queue, id))
+        request = find_item(self._queue.lease_keys, target(self._queue, id))
         return request.then(lambda page: next(iter(waiting_items(self._queue, page)), None))
 
     def items(self, start: int = 0, stop: int = 99, by: By = "due") -> Request[list[WaitingItem[T]]]:

@@ -16,13 +16,11 @@ import attrs
 
 from redisson_dq._common.texts import shown
 from redisson_dq.calls.checks import check_count, nothing
-from redisson_dq.calls.items import checked_id
+from redisson_dq.calls.items import Target, checked_id, find_item
 from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import ItemEvent, entry_id
 from redisson_dq.scheduling.times import from_ms, span_ms, to_ms
-from redisson_dq.wire import calls
-from redisson_dq.wire.calls import Target
 from redisson_dq.wire.request import Request
 
 __all__ = [
@@ -205,7 +203,7 @@ def _read(
         return []
     # This comes first, as later events may show how the item left.
     target = None if id is None or entry_id(id) is not None else Target(given_id=id)
-    page = None if target is None else (yield calls.find_item(queue.lease_keys, target, 0))
+    page = None if target is None else (yield find_item(queue.lease_keys, target, 0))
     wanted, found, latest = _EventsOf(id), deque[ItemEvent](maxlen=limit), None
     start, last_ms = str(first), "" if last is None else last
     # Another program may have written more events than are kept.

@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 from redisson_dq.inspection import QueueInspection
 from redisson_dq.scheduling.times import from_ms, from_optional_ms
 from redisson_dq.stats import KeyInspection, Mover, QueueStats
-from redisson_dq.wire import calls
-from redisson_dq.wire.calls import Inspected
+from redisson_dq.wire.calls.base import call, prepared
 from redisson_dq.wire.commands import whole_ms
 from redisson_dq.wire.forms import FORMS
 from redisson_dq.wire.keys import LeaseKeys
@@ -21,6 +20,7 @@ from redisson_dq.wire.request import Request
 __all__ = ["figures", "figures_together", "inspection", "together"]
 
 T = TypeVar("T", bound=QueueStats)
+_Told = dict[str, Any]
 
 # The keys that hold the queue's own values. The other keys come and go, and the library sets their times to live.
 _VALUES = ("ready", "timeout", "envelopes", "capacity")
@@ -51,12 +51,43 @@ _MORE_TOLD = ("turns", "waiting_for_slots", "slots")
 
 def figures(name: str, keys: LeaseKeys) -> Request[QueueStats]:
     """The figures of a queue. ``name`` is that before the name mapper."""
-    return calls.stats(keys).then(lambda found: QueueStats(**_figures(name, found)))
+    return _asked("stats", keys, lambda *found: QueueStats(**_figures(name, *found)))
 
 
 def inspection(name: str, keys: LeaseKeys) -> Request[QueueInspection]:
     """All about a queue. ``name`` is that before the name mapper."""
-    return calls.inspect(keys).then(lambda found: _inspection(name, found))
+    return _asked("inspect", keys, lambda *found: _inspection(name, *found))
+
+
+def _asked(name: str, keys: LeaseKeys, made: Callable[[int, tuple[KeyInspection, ...], _Told], T]) -> Request[T]:
+    """``made`` is called with the server's time in us, the keys that are there, and figures by their names in the
+    script. A figure is missing where it is unknown. ``stats`` gives neither the memory nor the ends of keys.
+    """
+    script, (_, *names), _, type_of = prepared(name, keys)
+    # The channel has no type.
+    types = [type_of.get(str(key), "") for key in names]
+
+    def parsed(reply: list[Any]) -> T:
+        now_us, rows, told = reply
+        found = []
+        for number, kind, size, *more in rows:
+            # The time at which it vanishes, and its bytes in memory: below zero for none.
+            vanishes_ms, memory = (None if each < 0 else each for each in more or (-1, -1))
+            found.append(
+                KeyInspection(
+                    role=script.keys[number - 1],
+                    key=str(names[number - 1]),
+                    type=kind.decode(),
+                    expected=types[number - 1],
+                    size=size,
+                    expires=from_optional_ms(vanishes_ms),
+                    memory=memory,
+                )
+            )
+        figures = {name.decode(): figure for name, figure in zip(told[::2], told[1::2], strict=True)}
+        return made(now_us, tuple(found), figures)
+
+    return call(name, keys, types, parsed)
 
 
 def figures_together(name: str, found: Sequence[QueueStats]) -> QueueStats:
@@ -120,18 +151,17 @@ def _memory(keys: Sequence[KeyInspection]) -> int | None:
     return sum(known) if len(known) == len(keys) else None
 
 
-def _figures(name: str, found: Inspected) -> dict[str, Any]:
-    told = found.figures
-    size_of = {key.role: key.size for key in found.keys}
-    is_wrong = {key.role for key in found.keys if key.is_wrong}
+def _figures(name: str, now_us: int, keys: tuple[KeyInspection, ...], told: _Told) -> dict[str, Any]:
+    size_of = {key.role: key.size for key in keys}
+    is_wrong = {key.role for key in keys if key.is_wrong}
     held = told.get("held", 0)
     waiting = max(0, size_of.get("timeout", 0) - held)
     head_ms = _score(told.get("head"))
     # A time before 1970 is not a valid due time, and may be too early for a timedelta.
-    late_us = 0 if head_ms is None else max(0, found.now_us - max(0, head_ms) * 1000)
+    late_us = 0 if head_ms is None else max(0, now_us - max(0, head_ms) * 1000)
     return {
         "name": name,
-        "server_time": from_ms(0) + timedelta(microseconds=found.now_us),
+        "server_time": from_ms(0) + timedelta(microseconds=now_us),
         **{count: size_of.get(role, 0) for count, role in _SIZES.items()},
         "waiting": waiting,
         # Whatever waits is in both keys, or is lean.
@@ -147,12 +177,12 @@ def _figures(name: str, found: Inspected) -> dict[str, Any]:
         "is_paused": "paused" in told,
         "subscribers": told.get("subscribers"),
         "mover": _mover(told.get("mover"), told.get("mover_until", -1)),
-        "keys": found.keys,
+        "keys": keys,
     }
 
 
-def _inspection(name: str, found: Inspected) -> QueueInspection:
-    told, base = found.figures, _figures(name, found)
+def _inspection(name: str, now_us: int, keys: tuple[KeyInspection, ...], told: _Told) -> QueueInspection:
+    base = _figures(name, now_us, keys, told)
     by_role = {key.role: key for key in base["keys"]}
     more = {count: by_role[role].size for count, role in _MORE_SIZES.items() if role in by_role}
     more |= {count: told.get(count, 0) for count in _MORE_TOLD}

@@ -227,28 +227,33 @@ class DeliveryRequests(Bound, Generic[T]):
 
     def extend(self, visibility_timeout: Delay, *, durable: Durability | None = None) -> Request[SettleOutcome]:
         """``delivery.extend`` as a request."""
-
-        def extended(reply: tuple[int, int, list[SettleOutcome]]) -> SettleOutcome:
-            now_us, deadline_ms, outcomes = reply
-            return self._lease.extended(outcomes[0], deadline_ms, now_us)
-
-        confirmation = self._settling.confirmation(durable)
-        request = self._settling.extend(self._ids, visibility_timeout)
-        return request.then(extended, fence=self._fence_of_extend, durable=confirmation)
+        return self._extended(self._settling.extend(self._ids, visibility_timeout), durable)
 
     def save(self, cursor: Any, *, durable: Durability | None = None) -> Request[SettleOutcome]:
         """``delivery.save`` as a request."""
-        lease, confirmation = self._lease, self._settling.confirmation(durable)
+        lease, text = self._lease, self._settling.cursor_text(cursor)
+        # A save is a renewal. It never brings the deadline forward.
+        request = self._settling.extend(self._ids, max(lease.left, lease.visible), text)
+        return self._extended(request, durable, (cursor,))
 
-        def saved(reply: tuple[int, int, list[SettleOutcome]]) -> SettleOutcome:
+    def _extended(
+        self,
+        request: Request[tuple[int, int, list[SettleOutcome]]],
+        durable: Durability | None,
+        saved: tuple[Any, ...] = (),
+    ) -> Request[SettleOutcome]:
+        lease = self._lease
+
+        def extended(reply: tuple[int, int, list[SettleOutcome]]) -> SettleOutcome:
             now_us, deadline_ms, outcomes = reply
             if outcomes[0]:
-                lease.saved = (cursor,)
+                lease.saved = saved or lease.saved
             return lease.extended(outcomes[0], deadline_ms, now_us)
 
-        # A save is a renewal. It never brings the deadline forward.
-        request = self._settling.extend(self._ids, max(lease.left, lease.visible), self._settling.cursor_text(cursor))
-        return request.then(saved, fence=self._fence_of_extend, durable=confirmation)
+        def fence() -> Fence:
+            return self._settling.fence(self._ids[0], [0, 0, [b"lost"]])
+
+        return request.then(extended, fence=fence, durable=self._settling.confirmation(durable))
 
     def _settled(self, request: Request[list[SettleOutcome]], durable: Durability | None) -> Request[SettleOutcome]:
         lease = self._lease
@@ -261,9 +266,6 @@ class DeliveryRequests(Bound, Generic[T]):
 
     def _fence(self) -> Fence:
         return self._settling.fence(self._ids[0], [0, [b"lost"]])
-
-    def _fence_of_extend(self) -> Fence:
-        return self._settling.fence(self._ids[0], [0, 0, [b"lost"]])
 
 
 def settled_all(leases: list[Lease], outcomes: list[SettleOutcome]) -> list[SettleOutcome]:

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict, TypeVar
 from zlib import crc32
 
 from redisson_dq._common.texts import shown
-from redisson_dq.calls.items import checked_id
+from redisson_dq.calls.items import Page, Target, WaitingItem, checked_id, find_item
 from redisson_dq.calls.open_queue import OpenQueue
-from redisson_dq.calls.waiting_item import WaitingItem
 from redisson_dq.durability import Durability
 from redisson_dq.errors import (
     ArgumentError,
@@ -29,8 +28,6 @@ from redisson_dq.errors import (
 )
 from redisson_dq.items import OfferOutcome, RecurringOffer, entry_id, item_id
 from redisson_dq.scheduling.times import Delay, delays_in_seconds, from_ms, span_ms, span_us
-from redisson_dq.wire import calls
-from redisson_dq.wire.calls import Page, Target
 from redisson_dq.wire.commands import whole_ms
 from redisson_dq.wire.forms import tell_newer
 from redisson_dq.wire.leases import CURSOR, NAMED
@@ -161,7 +158,7 @@ def equal_offers(queue: OpenQueue[T], value: T) -> list[Request[list[EncodeError
         # Where the offers have a key, equal ones are in this partition; without one in that of their bytes.
         places = {queue, queue.partitions[crc32(other.data) % len(queue.partitions)]} if queue.partitions else {queue}
         for place in places:
-            request = calls.find_item(place.lease_keys, Target(payload=_payload_key(other.data)), 0)
+            request = find_item(place.lease_keys, Target(payload=_payload_key(other.data)), 0)
             lookups.append(request.then(_errors_of(queue.other_type(other))))
     return lookups
 

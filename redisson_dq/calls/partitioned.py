@@ -1,30 +1,83 @@
-"""The calls of a queue in partitions, each as a request to one of them."""
+"""Which partition a call of a queue in partitions goes to, and the calls, each as a request to one of them."""
 
 from __future__ import annotations
 
+import itertools
+import random
 from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from zlib import crc32
 
 from redisson_dq._common.signatures import with_options_of
 from redisson_dq.calls.delayed import DelayedRequests
+from redisson_dq.calls.items import WaitingItem, checked_id
 from redisson_dq.calls.offers import OfferOptions
+from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.calls.ready import QueueRequests
-from redisson_dq.calls.routing import DelayedRouting, Routing
-from redisson_dq.calls.waiting_item import WaitingItem
 from redisson_dq.calls.whole import WholeRequests
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import Outcome, entry_id
 from redisson_dq.scheduling.times import Delay
+from redisson_dq.wire.partitions import partition_of
 from redisson_dq.wire.request import Request
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["PartitionedDelayedRequests", "PartitionedQueueRequests", "most_telling", "shares_of"]
+__all__ = [
+    "DelayedRouting",
+    "PartitionedDelayedRequests",
+    "PartitionedQueueRequests",
+    "Routing",
+    "most_telling",
+    "shares_of",
+]
 
 T = TypeVar("T")
 AnyRequests = TypeVar("AnyRequests", bound=WholeRequests[Any])
+
+
+class Routing:
+    """The partitions of one queue by their numbers: that of a key, of bytes, or the next one."""
+
+    def __init__(self, partitions: int) -> None:
+        self.partitions = partitions
+        # Begins at a random partition, so that processes which live for one call do not all meet in the same one.
+        self._calls = itertools.count(random.randrange(partitions))
+
+    def of_key(self, key: str) -> int:
+        """The partition of a key, or of an id. Raises ArgumentError for anything but a text."""
+        return partition_of(key, self.partitions)
+
+    def next(self) -> int:
+        """Each partition in turn."""
+        return next(self._calls) % self.partitions
+
+    def of_key_or_next(self, key: str | None) -> int:
+        """The partition of the key; without one the next."""
+        return self.next() if key is None else self.of_key(key)
+
+
+class DelayedRouting(Routing, Generic[T]):
+    """The partitions of one queue for offers, and for items by their ids."""
+
+    def __init__(self, partitions: int, side: OpenQueue[T]) -> None:
+        """``side`` is that of any partition."""
+        super().__init__(partitions)
+        self._side = side
+
+    def of_id(self, id: str) -> int:
+        """The partition of an id of the caller's, unless the item was offered under a key. Raises ArgumentError."""
+        return self.of_key(checked_id(self._side, id))
+
+    def of_offer(self, value: T, key: str | None, id: str | None, *, by_payload: bool) -> int:
+        """The partition of the key, else of the id, else where equal values meet, else the next."""
+        if key is not None:
+            return self.of_key(key)
+        if id is not None:
+            return self.of_id(id)
+        return crc32(self._side.encode_to_compare(value)) % self.partitions if by_payload else self.next()
 
 
 class _PartitionedRequests(Generic[AnyRequests]):

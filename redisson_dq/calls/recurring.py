@@ -9,8 +9,7 @@ from redisson_dq._redis.options import Options
 from redisson_dq.errors import ArgumentError
 from redisson_dq.observing import Missed
 from redisson_dq.scheduling.times import from_ms
-from redisson_dq.wire import calls
-from redisson_dq.wire.calls.moving import Advanced
+from redisson_dq.wire.calls.base import call
 from redisson_dq.wire.forms import tell_newer
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request
@@ -42,15 +41,17 @@ def following(
         logger.warning("queue %r: the recurring offer %r cannot continue: %s", keys.ready, name, error)
         return None
 
-    def tell_missed(advanced: Advanced) -> None:
-        if advanced.missed:
+    def tell_missed(reply: list[int]) -> None:
+        # Whether this call, and not another process's, put the occurrence in, and how many missed ones it passed.
+        _, missed, offered = reply
+        if missed:
             # The next call reports those that did not fit into this one.
-            last_ms = found.last_ms if advanced.missed == found.count else found.made_up[advanced.offered - 1]
+            last_ms = found.last_ms if missed == found.count else found.made_up[offered - 1]
             told = Missed(
                 queue=queue,
                 id=name,
-                count=advanced.missed,
-                offered=advanced.offered,
+                count=missed,
+                offered=offered,
                 policy=rule.missed,
                 first=from_ms(found.first_ms),
                 last=from_ms(last_ms),
@@ -58,17 +59,8 @@ def following(
             )
             options.observers.tell(told)
 
-    request = calls.advance(
-        keys,
-        options.envelope,
-        name,
-        definition,
-        come_ms,
-        found.next_ms,
-        late_ms=late_ms,
-        remember_ms=options.remember_ms,
-        missed=found.count,
-        last_ms=found.last_ms,
-        made_up=found.made_up,
+    args = (
+        *(options.envelope.value, name, definition, come_ms, "" if found.next_ms is None else found.next_ms),
+        *("" if late_ms is None else late_ms, options.remember_ms, found.count, found.last_ms, *found.made_up),
     )
-    return request.then(tell_missed)
+    return call("advance", keys, args, tell_missed)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 
+from redisson_dq._common.texts import shown
 from redisson_dq.calls.checks import check_index
-from redisson_dq.calls.dumps import framed, unframed
 from redisson_dq.calls.inspecting import figures, inspection
 from redisson_dq.calls.long_calls import told_if_long
 from redisson_dq.calls.open_queue import OpenQueue
@@ -22,6 +23,9 @@ from redisson_dq.wire.request import Request
 __all__ = ["WholeRequests"]
 
 T = TypeVar("T")
+
+# The head of the dumps of several keys: a mark of ours, then the length of each dump.
+_DUMP_MARK = b"redisson_dq 1\n"
 
 
 class WholeRequests(Generic[T]):
@@ -71,13 +75,13 @@ class WholeRequests(Generic[T]):
     def dump(self) -> Request[bytes | None]:
         queue = self._queue
         return told_if_long(
-            call_on("dump", _types(queue.keys, queue.kind.dumped_of(queue.keys)), (), framed), queue, "dump()"
+            call_on("dump", _types(queue.keys, queue.kind.dumped_of(queue.keys)), (), _framed), queue, "dump()"
         )
 
     def restore(self, state: bytes, ttl: Delay | None = None, *, replace: bool = False) -> Request[bool]:
         queue = self._queue
         keys = queue.kind.dumped_of(queue.keys)
-        dumps = unframed(state, len(keys), queue.name)
+        dumps = _unframed(state, len(keys), queue.name)
         ttl_ms = 0 if ttl is None else span_ms(ttl, queue.name, "a time to live")
         types = _types(queue.keys, keys)
         types.update((f"redisson_dq_restoring_{number}:{_tagged(key)}", types[key]) for number, key in enumerate(keys))
@@ -149,3 +153,36 @@ def _end(reply: list[int]) -> datetime | None:
 def _tagged(key: str) -> str:
     # Names in the same slot as the key itself: a key without a hash tag becomes the hash tag.
     return key if "{" in key else f"{{{key}}}"
+
+
+# -- the dumps of several keys, as one text of bytes -----------------------------------------------------------------
+
+
+def _framed(dumps: list[bytes]) -> bytes | None:
+    """One dump for all keys. A single key's dump is left as it is. None where no key has a dump."""
+    if not any(dumps):
+        return None
+    if len(dumps) == 1:
+        return dumps[0]
+    lengths = struct.pack(f"<{len(dumps)}Q", *map(len, dumps))
+    return b"".join((_DUMP_MARK, lengths, *dumps))
+
+
+def _unframed(state: bytes, count: int, name: str) -> list[bytes]:
+    """One dump for each of this many keys. Raises ArgumentError for bytes that :func:`_framed` did not give."""
+    if not isinstance(state, (bytes, bytearray, memoryview)):
+        raise ArgumentError(f"queue {name!r}: restore takes the bytes that dump() returned, not {shown(state)}")
+    state = bytes(state)
+    if count == 1:
+        return [state]
+    head = struct.Struct(f"<{count}Q")
+    start = len(_DUMP_MARK) + head.size
+    if state.startswith(_DUMP_MARK) and len(state) >= start:
+        lengths = head.unpack_from(state, len(_DUMP_MARK))
+        if start + sum(lengths) == len(state):
+            dumps = []
+            for length in lengths:
+                dumps.append(state[start : start + length])
+                start += length
+            return dumps
+    raise ArgumentError(f"queue {name!r}: restore takes the bytes that dump() of such a queue returned")

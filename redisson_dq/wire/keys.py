@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Union
+from typing import Any, Union
 
 import attrs
 
@@ -88,36 +88,9 @@ def tag_of(raw_name: str) -> str:
     return QueueKeys.of(raw_name).leases.partition("{")[2].partition("}")[0]
 
 
-#: Every key of ours and Redisson's: the prefix before the raw name, and the Redis type.
-PREFIXES = {
-    "timeout": ("redisson_delay_queue_timeout", "zset"),
-    "envelopes": ("redisson_delay_queue", "list"),
-    "channel": ("redisson_delay_queue_channel", ""),
-    "capacity": ("redisson_bqs", "string"),
-    "quarantine": ("redisson_dq_quarantine", "list"),
-    "newer": ("redisson_dq_newer", "zset"),
-    "undecodable": ("redisson_dq_undecodable", "list"),
-    "expired": ("redisson_dq_expired", "list"),
-    "records": ("redisson_dq_records", "hash"),
-    "forget": ("redisson_dq_forget", "zset"),
-    "settings": ("redisson_dq_settings", "hash"),
-    "recurring": ("redisson_dq_recurring", "hash"),
-    "recurring_due": ("redisson_dq_recurring_due", "zset"),
-    "mover": ("redisson_dq_mover", "string"),
-    "arrivals": ("redisson_dq_arrivals", "list"),
-    "returned": ("redisson_dq_returned", "zset"),
-    "leases": ("redisson_dq_leases", "zset"),
-    "deliveries": ("redisson_dq_deliveries", "hash"),
-    "histories": ("redisson_dq_histories", "zset"),
-    "history_ends": ("redisson_dq_history_ends", "zset"),
-    "alarm": ("redisson_dq_alarm", "hash"),
-    "lines": ("redisson_dq_lines", "zset"),
-    "turns": ("redisson_dq_turns", "hash"),
-    "handled": ("redisson_dq_handled", "zset"),
-    "events": ("redisson_dq_events", "stream"),
-    "fence": ("redisson_dq_fence", "string"),
-    "migrating": ("redisson_dq_migrating", "hash"),
-}
+def _key(prefix: str, kind: str = "") -> Any:
+    """A key by the prefix before the raw name, and its Redis type."""
+    return attrs.field(metadata={"key": (prefix, kind)})
 
 
 @attrs.frozen(kw_only=True, cache_hash=True)
@@ -155,34 +128,34 @@ class QueueKeys:
     """
 
     ready: str
-    timeout: str
-    envelopes: str
-    channel: str
-    capacity: str
+    timeout: str = _key("redisson_delay_queue_timeout", "zset")
+    envelopes: str = _key("redisson_delay_queue", "list")
+    channel: str = _key("redisson_delay_queue_channel")
+    capacity: str = _key("redisson_bqs", "string")
     capacity_channel: str
-    quarantine: str
-    newer: str
-    undecodable: str
-    expired: str
-    records: str
-    forget: str
-    settings: str
-    recurring: str
-    recurring_due: str
-    mover: str
-    arrivals: str
-    returned: str
-    leases: str
-    deliveries: str
-    histories: str
-    history_ends: str
-    alarm: str
-    lines: str
-    turns: str
-    handled: str
-    events: str
-    fence: str
-    migrating: str
+    quarantine: str = _key("redisson_dq_quarantine", "list")
+    newer: str = _key("redisson_dq_newer", "zset")
+    undecodable: str = _key("redisson_dq_undecodable", "list")
+    expired: str = _key("redisson_dq_expired", "list")
+    records: str = _key("redisson_dq_records", "hash")
+    forget: str = _key("redisson_dq_forget", "zset")
+    settings: str = _key("redisson_dq_settings", "hash")
+    recurring: str = _key("redisson_dq_recurring", "hash")
+    recurring_due: str = _key("redisson_dq_recurring_due", "zset")
+    mover: str = _key("redisson_dq_mover", "string")
+    arrivals: str = _key("redisson_dq_arrivals", "list")
+    returned: str = _key("redisson_dq_returned", "zset")
+    leases: str = _key("redisson_dq_leases", "zset")
+    deliveries: str = _key("redisson_dq_deliveries", "hash")
+    histories: str = _key("redisson_dq_histories", "zset")
+    history_ends: str = _key("redisson_dq_history_ends", "zset")
+    alarm: str = _key("redisson_dq_alarm", "hash")
+    lines: str = _key("redisson_dq_lines", "zset")
+    turns: str = _key("redisson_dq_turns", "hash")
+    handled: str = _key("redisson_dq_handled", "zset")
+    events: str = _key("redisson_dq_events", "stream")
+    fence: str = _key("redisson_dq_fence", "string")
+    migrating: str = _key("redisson_dq_migrating", "hash")
 
     @classmethod
     def of(cls, raw_name: str) -> QueueKeys:
@@ -199,6 +172,12 @@ class QueueKeys:
         """The Redis type this key has to have. For a key of another queue that is the type of a ready list."""
         kinds = {getattr(self, name): kind for name, (_, kind) in PREFIXES.items()}
         return kinds.get(key, "list")
+
+
+#: Every key of ours and Redisson's: the prefix before the raw name, and the Redis type.
+PREFIXES: dict[str, tuple[str, str]] = {
+    each.name: each.metadata["key"] for each in attrs.fields(QueueKeys) if each.metadata
+}
 
 
 @attrs.frozen(kw_only=True, cache_hash=True)

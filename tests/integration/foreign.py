@@ -11,6 +11,7 @@ from typing import Any
 import attrs
 
 from redisson_dq.calls import walks
+from redisson_dq.calls.items import Target, find_item
 from redisson_dq.calls.leases import dead_letters
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.calls.base import call, call_on
@@ -33,7 +34,7 @@ CURRENT = Envelope.CURRENT
 HOUR_US = 3_600_000_000
 SOURCE = LeaseSource(LEASES, CURRENT, HOUR_US, 10)
 LIMIT = b"L" * 16
-NAMED = calls.Target(given_id="named")
+NAMED = Target(given_id="named")
 
 
 def digest(value: bytes) -> str:
@@ -170,7 +171,7 @@ def requests(leased: dict[bytes, bytes]) -> dict[str, Request[Any]]:
         "ack": call("ack", LEASES, (LEASES.word, acked, named), list),
         "ack_and_receive": SOURCE.ack_and_receive([acked], 5)[0],
         "admit": SOURCE.admit(5, limits, seen),
-        "advance": calls.advance(KEYS, CURRENT, "daily", '{"v":1}', 5, 6),
+        "advance": call("advance", KEYS, ("current", "daily", '{"v":1}', 5, 6, "", 0, 0, 0), list),
         "browse_dead": calls.browse_dead(LEASES, 0, 9, 256),
         "browse_held": calls.browse_held(KEYS, None, 9, 256),
         "browse_list": calls.browse_list(KEYS.quarantine, 0, 9, 256),
@@ -185,7 +186,7 @@ def requests(leased: dict[bytes, bytes]) -> dict[str, Request[Any]]:
         "exchange": calls.exchange({KEYS.ready: "list"}, [[("-l", KEYS.ready, b"back", b"")]]),
         "expire": call_on("expire", every, ("in", 500_000, "always"), bool),
         "extend": call("extend", LEASES, (HOUR_US, "", held, named), list),
-        "find_item": calls.find_item(LEASES, NAMED),
+        "find_item": find_item(LEASES, NAMED),
         "give_back": calls.give_back(LEASES, CURRENT, [held, named], counted=True, limit=9, nonce=b"givenback"),
         "hold": call("hold", LEASES, ("first", held), list),
         "lease_due": SOURCE.lease_due(due, 1000),
@@ -195,7 +196,7 @@ def requests(leased: dict[bytes, bytes]) -> dict[str, Request[Any]]:
         "mend_aside": calls.mend_aside(
             LEASES, b"mendside", "dead", "redrive", 1000, [Aside(element=b"rejected", id=rejected)]
         ),
-        "mend_find": calls.mend_find(LEASES, NAMED, 1000),
+        "mend_find": calls.mend_find(LEASES, NAMED.words(), 1000),
         "mend_letters": calls.mend_letters(LEASES, [(digest(b"rejected"), 0)]),
         "move": _when_full(commands.move(KEYS.ready, "{orders}:bills", "first", "last")),
         "move_bounded": call(

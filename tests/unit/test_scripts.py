@@ -17,8 +17,10 @@ import redis
 import redisson_dq
 from redisson_dq.calls import walks
 from redisson_dq.calls.history import events_from
+from redisson_dq.calls.items import Target
 from redisson_dq.calls.offers import offered_again
 from redisson_dq.calls.open_queue import OpenQueue
+from redisson_dq.calls.recurring import following
 from redisson_dq.calls.settling import Settling
 from redisson_dq.codecs import StringCodec
 from redisson_dq.scheduling.recurrence import Recurrence
@@ -42,7 +44,7 @@ def when_full(request: Request[Any]) -> Request[Any]:
 ONE = {"orders": "list"}
 TWO = {"orders": "list", "bills": "list"}
 LEASES = LeaseKeys(queue=KEYS, dead=DeadKeys.belonging_to("orders"))
-TARGET = calls.Target(given_id="42")
+TARGET = Target(given_id="42")
 MET = Met(member=wrap(Envelope.CURRENT, b"12345678", b"value"), score=b"5", place=3)
 ASIDE = Aside(element=b"value", id=b"id")
 CLIENT = redisson_dq.Client(redis.Redis(port=1), codec=StringCodec())
@@ -52,6 +54,8 @@ DELAYED = CLIENT.delayed_queue("orders", transfer=False).requests
 SOURCE = OpenQueue("orders", StringCodec(), CLIENT.runtime.options).lease_source(5)
 SETTLING = Settling(SOURCE, "orders")
 DAILY = Recurrence.checked("orders", every=60)
+ADVANCE = following(CLIENT.runtime.options, "orders", KEYS, ("daily", DAILY.to_json(), 60_000), 60_000_000)
+assert ADVANCE is not None
 #: The scripts that calls of a queue and its waits send.
 OF_QUEUES: dict[str, Request[Any]] = {
     "contains_ready": QUEUE.contains_all(["a"]),
@@ -82,6 +86,7 @@ OF_QUEUES: dict[str, Request[Any]] = {
     "poll_last_to": DELAYED.poll_last_and_offer_first_to("bills"),
     "read_waiting": DELAYED.read_all(),
     "recur": offered_again(OpenQueue("orders", StringCodec(), CLIENT.runtime.options), "a", "daily", DAILY, 5),
+    "advance": ADVANCE,
     "recurring": DELAYED.recurring(0, 9),
     "remove": DELAYED.remove("a"),
     "reschedule": DELAYED.reschedule("42", 5),
@@ -100,6 +105,10 @@ OF_QUEUES: dict[str, Request[Any]] = {
     "hold": SETTLING.fence(b"id", []).hold(KEYS.fence, True),
     "dead_letters": QUEUE.dead_letters(),
     "in_flight": QUEUE.in_flight(),
+    "find_item": DELAYED.find("42"),
+    "inspect": QUEUE.inspect(),
+    "items": DELAYED.items(0, 9),
+    "stats": QUEUE.stats(),
     "in_flight_size": QUEUE.in_flight_size(),
     "purge_dead": QUEUE.purge_dead(limit=5),
     "redrive": QUEUE.redrive(["ab"], limit=5),
@@ -107,7 +116,6 @@ OF_QUEUES: dict[str, Request[Any]] = {
 }
 REQUESTS: dict[str, Request[Any]] = {
     **OF_QUEUES,
-    "advance": calls.advance(KEYS, Envelope.CURRENT, "daily", "{}", 5, 6),
     "browse_dead": calls.browse_dead(LEASES, 0, 9, 256),
     "browse_held": calls.browse_held(KEYS, None, 9, 256),
     "browse_list": calls.browse_list(KEYS.ready, 0, 9, 256),
@@ -116,15 +124,12 @@ REQUESTS: dict[str, Request[Any]] = {
     "timeline": calls.timeline(KEYS, [1000, 60_000]),
     "due_spans": calls.due_spans(KEYS, [1_700_000_000_000, 1_700_000_060_000], shown=100, head=256),
     "exchange": calls.exchange(ONE, [[("-l", "orders", b"value", b"")]]),
-    "find_item": calls.find_item(LEASES, TARGET),
     "give_back": calls.give_back(LEASES, Envelope.CURRENT, [b"id"], counted=True),
     "hand_over": calls.hand_over(KEYS, "client"),
-    "inspect": calls.inspect(LEASES),
-    "items": calls.items(KEYS, "due", 0, 9),
     "mend": calls.mend(LEASES, b"12345678", "cancel", 0, 1000, [MET]),
     "mend_ack": calls.mend_ack(LEASES, b"12345678", [b"id"]),
     "mend_aside": calls.mend_aside(LEASES, b"12345678", "dead", "purge", 1000, [ASIDE]),
-    "mend_find": calls.mend_find(LEASES, TARGET, 1000),
+    "mend_find": calls.mend_find(LEASES, TARGET.words(), 1000),
     "mend_letters": calls.mend_letters(LEASES, [("0" * 32, 0)]),
     "mend_walk": calls.mend_walk(KEYS, b""),
     "missing_rights": calls.missing_rights(["orders"], ["LLEN", "MEMORY USAGE"]),
@@ -139,7 +144,6 @@ REQUESTS: dict[str, Request[Any]] = {
     "return_arrivals": calls.return_arrivals(KEYS, 5),
     "sample": calls.sample(KEYS, 200, 10),
     "run_command": calls.run_command(commands.length_of("orders")),
-    "stats": calls.stats(LEASES),
     "tidy": calls.tidy(KEYS),
     "unmend": calls.unmend(KEYS, b"12345678", "cancel", 1000, [(MET, "")]),
     "unmend_aside": calls.unmend_aside(LEASES, b"12345678", "dead", "purge", [ASIDE]),

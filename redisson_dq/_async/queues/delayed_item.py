@@ -7,8 +7,7 @@ from typing import Any, TypeVar
 
 from redisson_dq._async.queues.waiting import WaitingQueue
 from redisson_dq.calls.delayed import By
-from redisson_dq.calls.items import rescheduled
-from redisson_dq.calls.waiting_item import ItemFacts, WaitingItem
+from redisson_dq.calls.items import ItemFacts, WaitingItem, rescheduled
 from redisson_dq.items import Outcome
 from redisson_dq.scheduling.times import Delay
 from redisson_dq.wire.keys import QueueKeys

@@ -21,9 +21,8 @@ from redisson_dq.calls.checks import check_function
 from redisson_dq.calls.delayed import DelayedRequests
 from redisson_dq.calls.offers import OfferOptions, note_offered
 from redisson_dq.calls.open_queue import OpenQueue
-from redisson_dq.calls.partitioned import PartitionedDelayedRequests, most_telling
+from redisson_dq.calls.partitioned import DelayedRouting, PartitionedDelayedRequests, most_telling
 from redisson_dq.calls.parts import failure_of
-from redisson_dq.calls.routing import DelayedRouting
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError, RedissonDQError
 from redisson_dq.items import Outcome, entry_id

@@ -4,7 +4,6 @@ from redisson_dq.wire.calls.admission import *
 from redisson_dq.wire.calls.any_keys import *
 from redisson_dq.wire.calls.browsing import *
 from redisson_dq.wire.calls.inspecting import *
-from redisson_dq.wire.calls.items import *
 from redisson_dq.wire.calls.mending import *
 from redisson_dq.wire.calls.moving import *
 from redisson_dq.wire.calls.putting_back import *

@@ -1,4 +1,4 @@
-"""The calls that describe a queue: all, only the figures, or some of its values and entries."""
+"""Some values and entries of a queue, with what they show of it, and the notes of its receivers."""
 
 from __future__ import annotations
 
@@ -8,25 +8,11 @@ from typing import Any
 
 import attrs
 
-from redisson_dq.scheduling.times import from_optional_ms
-from redisson_dq.stats import KeyInspection
-from redisson_dq.wire.calls.base import call, prepared
-from redisson_dq.wire.keys import LeaseKeys, QueueKeys
+from redisson_dq.wire.calls.base import call
+from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request
 
-__all__ = ["Entry", "Inspected", "Sampled", "SampledEvents", "SampledHolder", "inspect", "progress", "sample", "stats"]
-
-
-@attrs.frozen
-class Inspected:
-    """The reply: the server's time, the keys that are there, and figures by their names in the script.
-
-    A figure is missing where it is unknown. Figures come without the memory and the ends of keys.
-    """
-
-    now_us: int
-    keys: tuple[KeyInspection, ...]
-    figures: dict[str, Any]
+__all__ = ["Entry", "Sampled", "SampledEvents", "SampledHolder", "progress", "sample"]
 
 
 @attrs.frozen(kw_only=True)
@@ -170,44 +156,6 @@ def _note(text: bytes) -> Iterator[Mapping[str, Any]]:
         return
     if isinstance(note, dict) and all(isinstance(note.get(name), (int, float)) for name in ("since_s", "patience_s")):
         yield note
-
-
-def inspect(keys: LeaseKeys) -> Request[Inspected]:
-    """How much is in a queue and where, what comes next, who moves it."""
-    return _asked("inspect", keys)
-
-
-def stats(keys: LeaseKeys) -> Request[Inspected]:
-    """How much is in a queue, how long it is overdue, who moves it."""
-    return _asked("stats", keys)
-
-
-def _asked(name: str, keys: LeaseKeys) -> Request[Inspected]:
-    script, (_, *names), _, type_of = prepared(name, keys)
-    # The channel has no type.
-    types = [type_of.get(str(key), "") for key in names]
-
-    def parsed(reply: list[Any]) -> Inspected:
-        now_us, rows, told = reply
-        found = []
-        for number, kind, size, *more in rows:
-            # The time at which it vanishes, and its bytes in memory: below zero for none.
-            vanishes_ms, memory = (None if each < 0 else each for each in more or (-1, -1))
-            found.append(
-                KeyInspection(
-                    role=script.keys[number - 1],
-                    key=str(names[number - 1]),
-                    type=kind.decode(),
-                    expected=types[number - 1],
-                    size=size,
-                    expires=from_optional_ms(vanishes_ms),
-                    memory=memory,
-                )
-            )
-        figures = {name.decode(): figure for name, figure in zip(told[::2], told[1::2], strict=True)}
-        return Inspected(now_us, tuple(found), figures)
-
-    return call(name, keys, types, parsed)
 
 
 def progress(keys: QueueKeys, client: str, note: str) -> Request[int]:

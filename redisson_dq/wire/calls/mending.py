@@ -8,7 +8,6 @@ from typing import Any, Literal
 import attrs
 
 from redisson_dq.wire.calls.base import call
-from redisson_dq.wire.calls.items import Target
 from redisson_dq.wire.envelope import unwrap
 from redisson_dq.wire.keys import LeaseKeys, QueueKeys
 from redisson_dq.wire.request import Request, Word
@@ -124,9 +123,9 @@ def _met_part(reply: list[Any]) -> MetPart:
     return MetPart(now_us, cursor, tuple(met))
 
 
-def mend_find(keys: LeaseKeys, target: Target, remember_ms: int) -> Request[FoundAnywhere]:
-    """One item by its id, wherever it is."""
-    return call("mend_find", keys, (*target.words(), remember_ms), _found)
+def mend_find(keys: LeaseKeys, item: tuple[Word, Word, Word], remember_ms: int) -> Request[FoundAnywhere]:
+    """One item, wherever it is. ``item`` are the words of a ``Target``."""
+    return call("mend_find", keys, (*item, remember_ms), _found)
 
 
 def _found(reply: list[Any]) -> FoundAnywhere:

@@ -66,7 +66,7 @@ ASIDE = b"%d " % FAR + wrap(CURRENT, b"12345678", b"was aside")
 TABLE: dict[str, Callable[[dict[bytes, bytes]], Request[Any]]] = {
     "ack_and_receive": lambda leased: SOURCE.ack_and_receive([leased[b"held"]], 5)[0],
     "admit": lambda leased: requests(leased)["admit"],
-    "advance": lambda leased: calls.advance(KEYS, CURRENT, "daily", '{"v":1}', 5, FAR),
+    "advance": lambda leased: call("advance", KEYS, ("current", "daily", '{"v":1}', 5, FAR, "", 0, 0, 0), list),
     "extend": lambda leased: call("extend", LEASES, (HOUR_US // 2, "", leased[b"held"]), list),
     "give_back": lambda leased: calls.give_back(LEASES, CURRENT, [leased[b"held"]], counted=True, delay_us=HOUR_US),
     "lease_due": lambda leased: requests(leased)["lease_due"],

@@ -279,7 +279,7 @@ def test_looking(admin: redis.Redis, layout: Layout, count: int, first: int, par
     layout.write(admin)
     before = admin.zrange(KEYS.timeout, 0, -1, withscores=True), admin.lrange(KEYS.envelopes, 0, -1)
     for by in ("due", "offer"):
-        run(admin, calls.items(KEYS, by, first, first + count - 1, part=part))
+        run(admin, call("items", KEYS, (by, first, first + count - 1, "part" if part else ""), list))
     run(admin, in_flight(KEYS, first, first + count - 1))
     run(admin, call("in_flight_size", KEYS, (), int))
     run(admin, call("read_waiting", KEYS, (first, first + count - 1, ""), list))
