@@ -97,9 +97,6 @@ class Waiter:
         self.request: Request[list[Taken]] | None = None
         #: Reports that the caller is gone; None once the caller has kept its answer.
         self.farewell: Farewell | None = None
-        if lifeline is not None:
-            self.farewell = farewell = Farewell(lifeline, notify)
-            farewell.waiter = lifeline.waiter = self
         #: Its number in the order of coming, 0 until a background task has seen it.
         self.number = 0
         self.is_expired = False
@@ -107,6 +104,10 @@ class Waiter:
         self.is_leaving = False
         self.is_gone = False
         self._forgotten: set[int] = set()
+        if lifeline is not None:
+            # The last steps: an interruption before them leaves a waiter that nobody knows.
+            lifeline.waiter = self
+            self.farewell = Farewell(lifeline, self)
 
     @property
     def given(self) -> list[Taken]:
@@ -150,8 +151,14 @@ class Lifeline:
 class Farewell(weakref.ref[Lifeline]):
     """Reports that a lifeline was dropped. The reference itself comes into the inbox, and no bytecode runs for it."""
 
+    # No __init__ of its own: that of a weak reference takes any two arguments, and does nothing.
     __slots__ = ("waiter",)
     waiter: Waiter
+
+    def __new__(cls, lifeline: Lifeline, waiter: Waiter) -> Farewell:
+        made = super().__new__(cls, lifeline, waiter.notify)
+        made.waiter = waiter
+        return made
 
 
 class Line:
