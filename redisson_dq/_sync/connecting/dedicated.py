@@ -60,6 +60,9 @@ class Dedicated:
         self.is_over = False
         # Whether somebody reads a message, or the reply to a command that blocks.
         self._hears = self._blocks = False
+        # The command that blocked last, which is often the next one too.
+        self._words: Sequence[Any] = ()
+        self._packed = b""
         connection.address.add(self)
 
     def connect(self) -> None:
@@ -145,7 +148,9 @@ class Dedicated:
         Redis ends it after this many ``seconds``. ``sent`` is called when both are sent, and :meth:`read_behind` reads
         the other reply. Raises redis-py's errors.
         """
-        packed = pack(words)
+        if words is not self._words:
+            self._words, self._packed = words, pack(words)
+        packed = self._packed
         if behind is not None:
             script = behind.script
             packed += pack(behind.words if script is None else ("EVALSHA", script.sha, *behind.words))
