@@ -184,7 +184,7 @@ MUTATIONS = [
     ),
     Mutation(
         "worker: a slot that another queue frees wakes nobody",
-        "redisson_dq/_async/worker/queues.py",
+        "redisson_dq/working/queues.py",
         "self._dirty.update(dict.fromkeys(self.waits) if self._is_alone else self._unmet)",
         "pass",
         "tests/integration/workers/test_worker_many_queues.py::test_a_slot_that_one_queue_frees_is_for_any_other",

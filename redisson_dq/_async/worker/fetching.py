@@ -18,11 +18,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Union
 
 from redisson_dq._async.leases.delivery import Delivery
+from redisson_dq._async.receiving.receiver import Receiver
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._async.worker.acks_along import AcksAlong
 from redisson_dq._async.worker.intake import Came, Intake
-from redisson_dq._async.worker.queue_wait import QueueWait, State, WaitAnswer
-from redisson_dq._async.worker.queues import FetchedQueues
 from redisson_dq._async.worker.settling import Settler
 from redisson_dq._async.worker.starting import Turns
 from redisson_dq._concurrency import AsyncFailure, AsyncInbox, async_give_way
@@ -30,10 +29,13 @@ from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, AsyncPoolWo
 from redisson_dq.calls.delivery import lease_of
 from redisson_dq.errors import ClosedError, RedissonDQError
 from redisson_dq.waits.line import Lifeline
+from redisson_dq.wire.blocking import Waitable
 from redisson_dq.wire.leases import Leased
 from redisson_dq.working.assigning import Assigner
 from redisson_dq.working.incoming import page
 from redisson_dq.working.order import Order
+from redisson_dq.working.queue_wait import QueueWait, State, WaitAnswer
+from redisson_dq.working.queues import FetchedQueues
 
 __all__ = ["Fetcher"]
 
@@ -53,8 +55,10 @@ class _FetchTrigger(enum.Enum):
     END = "nothing is to be received any more"
 
 
+_Wait = QueueWait[Intake, AcksAlong]
+_Answer = WaitAnswer[Intake, AcksAlong]
 #: The answer to a waiter, a change, or a queue whose pause ends before its time.
-_Event = Union[WaitAnswer, _FetchTrigger, QueueWait]
+_Event = Union[_Answer, _FetchTrigger, _Wait]
 
 
 class Fetcher:
@@ -85,9 +89,11 @@ class Fetcher:
         self._bell: AsyncInbox[_Event] = AsyncInbox(self._clock)
         # Whether it waits for its bell. Whoever frees a slot rings then.
         self._sleeps = False
-        self._queues = FetchedQueues(
-            runtime, assigner, self._bell.put, self._along_of, is_alone=is_alone, is_limited=self._is_limited
+        self._queues = FetchedQueues[Intake, AcksAlong](
+            self._clock, assigner, self._bell.put, self._wait_of, is_alone=is_alone, is_limited=self._is_limited
         )
+        # Those in whose lines it has waited.
+        self._receivers: set[Receiver] = set()
         # The queues that it was last given to receive from.
         self._intakes: Sequence[Intake] = ()
         self._ends = False
@@ -127,8 +133,14 @@ class Fetcher:
         if self._sleeps:
             self._bell.put(_FetchTrigger.WANTED)
 
-    def _along_of(self, intake: Intake) -> AcksAlong:
-        return AcksAlong(self._runtime, self._settler, intake, self._wake)
+    def _wait_of(self, intake: Intake) -> _Wait:
+        along, connections = AcksAlong(self._runtime, self._settler, intake, self._wake), self._runtime.connections
+        return QueueWait(intake, along, self._clock, connections.refusals, connections.tries, self._receiver_of)
+
+    def _receiver_of(self, waitable: Waitable) -> Receiver:
+        receiver = self._runtime.receivers.of(waitable)
+        self._receivers.add(receiver)
+        return receiver
 
     def _wake(self) -> None:
         if self._sleeps:
@@ -156,7 +168,7 @@ class Fetcher:
         # A waiter leaves its line without Redis.
         await self._turns.ended()
         # Values that came for waiters in leaving go back before the process may exit.
-        return await self._runtime.receivers.quiet(list(self._queues.receivers))
+        return await self._runtime.receivers.quiet(list(self._receivers))
 
     # -- the fetcher's thread or task --------------------------------------------------------------------------------
 
@@ -214,7 +226,7 @@ class Fetcher:
 
     async def _take_in(self, event: _Event | None, handlings: list[AsyncPoolWork]) -> bool:
         """Handles this event, and all that came after it. Returns whether values came."""
-        answers: list[WaitAnswer] = []
+        answers: list[_Answer] = []
         while event is not None:
             if isinstance(event, WaitAnswer):
                 answers.append(event)
@@ -232,13 +244,13 @@ class Fetcher:
 
     # -- values ------------------------------------------------------------------------------------------------------
 
-    async def _answered(self, answers: Sequence[WaitAnswer], handlings: list[AsyncPoolWork]) -> bool:
+    async def _answered(self, answers: Sequence[_Answer], handlings: list[AsyncPoolWork]) -> bool:
         """Hands over the values that came to waiters, as far as slots are free. Returns whether any came."""
         ranks = {
             name: rank for rank, name in enumerate(self._order.sorted([each.wait.intake.name for each in answers]))
         }
         free = self._assigner.free if self._is_limited else None
-        came: list[tuple[WaitAnswer, list[Came]]] = []
+        came: list[tuple[_Answer, list[Came]]] = []
         for answer in sorted(answers, key=lambda each: ranks[each.wait.intake.name]):
             opened = await self._opened(answer, has_slot=free is None or len(came) < free)
             if opened:
@@ -251,7 +263,7 @@ class Fetcher:
             self._accept(wait, some, handlings, more=answer.more)
         return bool(came)
 
-    def _accept(self, wait: QueueWait, came: Sequence[Came], handlings: list[AsyncPoolWork], *, more: bool) -> None:
+    def _accept(self, wait: _Wait, came: Sequence[Came], handlings: list[AsyncPoolWork], *, more: bool) -> None:
         """Hands over the values of one queue. A defect there holds up no other queue.
 
         The leases of the others' values run already, and may end in a pause. Values that could not be handed over come
@@ -270,7 +282,7 @@ class Fetcher:
         else:
             self._queues.now(wait, State.STOCKED if more else State.RESTING)
 
-    async def _opened(self, answer: WaitAnswer, *, has_slot: bool) -> list[Came]:
+    async def _opened(self, answer: _Answer, *, has_slot: bool) -> list[Came]:
         """The deliveries of an answer. None, where it has no values for the worker."""
         wait, value = answer.wait, answer.value
         try:
@@ -324,7 +336,7 @@ class Fetcher:
         size = _FIRST
         while some := list(itertools.islice(wanted, size)):
             size *= _TIMES
-            ready = await self._queues.ready(some)
+            ready = await self._ready(some)
             for name in some:
                 wait = stocked[name]
                 if name not in ready:
@@ -334,7 +346,25 @@ class Fetcher:
                 idle.append(name)
         return False
 
-    async def _look_at(self, wait: QueueWait, wanted: int, idle: Sequence[str], handlings: list[AsyncPoolWork]) -> bool:
+    async def _ready(self, names: Sequence[str]) -> Sequence[str]:
+        """Those of these queues whose lists are not empty."""
+        if len(names) == 1:
+            return names
+        asked = [
+            (name, source)
+            for name in names
+            for _, source in self._queues.stocked[name].intake.reception.sources.values()
+        ]
+        try:
+            lengths = await self._runtime.connections.run_many(
+                [source.length() for _, source in asked], transaction=False
+            )
+        except RedissonDQError:
+            # Each look reports its own error.
+            return names
+        return [name for (name, _), length in zip(asked, lengths, strict=True) if length != 0]
+
+    async def _look_at(self, wait: _Wait, wanted: int, idle: Sequence[str], handlings: list[AsyncPoolWork]) -> bool:
         """Takes ready values of one queue. Returns whether there were any."""
         lifelines: list[Lifeline] = []
         try:

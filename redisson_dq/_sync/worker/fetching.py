@@ -23,20 +23,22 @@ from typing import Any, Union
 from redisson_dq._concurrency import Failure, Inbox, give_way
 from redisson_dq._concurrency.handler_pools import HandlerPool, PoolWork
 from redisson_dq._sync.leases.delivery import Delivery
+from redisson_dq._sync.receiving.receiver import Receiver
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq._sync.worker.acks_along import AcksAlong
 from redisson_dq._sync.worker.intake import Came, Intake
-from redisson_dq._sync.worker.queue_wait import QueueWait, State, WaitAnswer
-from redisson_dq._sync.worker.queues import FetchedQueues
 from redisson_dq._sync.worker.settling import Settler
 from redisson_dq._sync.worker.starting import Turns
 from redisson_dq.calls.delivery import lease_of
 from redisson_dq.errors import ClosedError, RedissonDQError
 from redisson_dq.waits.line import Lifeline
+from redisson_dq.wire.blocking import Waitable
 from redisson_dq.wire.leases import Leased
 from redisson_dq.working.assigning import Assigner
 from redisson_dq.working.incoming import page
 from redisson_dq.working.order import Order
+from redisson_dq.working.queue_wait import QueueWait, State, WaitAnswer
+from redisson_dq.working.queues import FetchedQueues
 
 __all__ = ["Fetcher"]
 
@@ -56,8 +58,10 @@ class _FetchTrigger(enum.Enum):
     END = "nothing is to be received any more"
 
 
+_Wait = QueueWait[Intake, AcksAlong]
+_Answer = WaitAnswer[Intake, AcksAlong]
 #: The answer to a waiter, a change, or a queue whose pause ends before its time.
-_Event = Union[WaitAnswer, _FetchTrigger, QueueWait]
+_Event = Union[_Answer, _FetchTrigger, _Wait]
 
 
 class Fetcher:
@@ -88,9 +92,11 @@ class Fetcher:
         self._bell: Inbox[_Event] = Inbox(self._clock)
         # Whether it waits for its bell. Whoever frees a slot rings then.
         self._sleeps = False
-        self._queues = FetchedQueues(
-            runtime, assigner, self._bell.put, self._along_of, is_alone=is_alone, is_limited=self._is_limited
+        self._queues = FetchedQueues[Intake, AcksAlong](
+            self._clock, assigner, self._bell.put, self._wait_of, is_alone=is_alone, is_limited=self._is_limited
         )
+        # Those in whose lines it has waited.
+        self._receivers: set[Receiver] = set()
         # The queues that it was last given to receive from.
         self._intakes: Sequence[Intake] = ()
         self._ends = False
@@ -130,8 +136,14 @@ class Fetcher:
         if self._sleeps:
             self._bell.put(_FetchTrigger.WANTED)
 
-    def _along_of(self, intake: Intake) -> AcksAlong:
-        return AcksAlong(self._runtime, self._settler, intake, self._wake)
+    def _wait_of(self, intake: Intake) -> _Wait:
+        along, connections = AcksAlong(self._runtime, self._settler, intake, self._wake), self._runtime.connections
+        return QueueWait(intake, along, self._clock, connections.refusals, connections.tries, self._receiver_of)
+
+    def _receiver_of(self, waitable: Waitable) -> Receiver:
+        receiver = self._runtime.receivers.of(waitable)
+        self._receivers.add(receiver)
+        return receiver
 
     def _wake(self) -> None:
         if self._sleeps:
@@ -159,7 +171,7 @@ class Fetcher:
         # A waiter leaves its line without Redis.
         self._turns.ended()
         # Values that came for waiters in leaving go back before the process may exit.
-        return self._runtime.receivers.quiet(list(self._queues.receivers))
+        return self._runtime.receivers.quiet(list(self._receivers))
 
     # -- the fetcher's thread or task --------------------------------------------------------------------------------
 
@@ -217,7 +229,7 @@ class Fetcher:
 
     def _take_in(self, event: _Event | None, handlings: list[PoolWork]) -> bool:
         """Handles this event, and all that came after it. Returns whether values came."""
-        answers: list[WaitAnswer] = []
+        answers: list[_Answer] = []
         while event is not None:
             if isinstance(event, WaitAnswer):
                 answers.append(event)
@@ -235,13 +247,13 @@ class Fetcher:
 
     # -- values ------------------------------------------------------------------------------------------------------
 
-    def _answered(self, answers: Sequence[WaitAnswer], handlings: list[PoolWork]) -> bool:
+    def _answered(self, answers: Sequence[_Answer], handlings: list[PoolWork]) -> bool:
         """Hands over the values that came to waiters, as far as slots are free. Returns whether any came."""
         ranks = {
             name: rank for rank, name in enumerate(self._order.sorted([each.wait.intake.name for each in answers]))
         }
         free = self._assigner.free if self._is_limited else None
-        came: list[tuple[WaitAnswer, list[Came]]] = []
+        came: list[tuple[_Answer, list[Came]]] = []
         for answer in sorted(answers, key=lambda each: ranks[each.wait.intake.name]):
             opened = self._opened(answer, has_slot=free is None or len(came) < free)
             if opened:
@@ -254,7 +266,7 @@ class Fetcher:
             self._accept(wait, some, handlings, more=answer.more)
         return bool(came)
 
-    def _accept(self, wait: QueueWait, came: Sequence[Came], handlings: list[PoolWork], *, more: bool) -> None:
+    def _accept(self, wait: _Wait, came: Sequence[Came], handlings: list[PoolWork], *, more: bool) -> None:
         """Hands over the values of one queue. A defect there holds up no other queue.
 
         The leases of the others' values run already, and may end in a pause. Values that could not be handed over come
@@ -273,7 +285,7 @@ class Fetcher:
         else:
             self._queues.now(wait, State.STOCKED if more else State.RESTING)
 
-    def _opened(self, answer: WaitAnswer, *, has_slot: bool) -> list[Came]:
+    def _opened(self, answer: _Answer, *, has_slot: bool) -> list[Came]:
         """The deliveries of an answer. None, where it has no values for the worker."""
         wait, value = answer.wait, answer.value
         try:
@@ -327,7 +339,7 @@ class Fetcher:
         size = _FIRST
         while some := list(itertools.islice(wanted, size)):
             size *= _TIMES
-            ready = self._queues.ready(some)
+            ready = self._ready(some)
             for name in some:
                 wait = stocked[name]
                 if name not in ready:
@@ -337,7 +349,23 @@ class Fetcher:
                 idle.append(name)
         return False
 
-    def _look_at(self, wait: QueueWait, wanted: int, idle: Sequence[str], handlings: list[PoolWork]) -> bool:
+    def _ready(self, names: Sequence[str]) -> Sequence[str]:
+        """Those of these queues whose lists are not empty."""
+        if len(names) == 1:
+            return names
+        asked = [
+            (name, source)
+            for name in names
+            for _, source in self._queues.stocked[name].intake.reception.sources.values()
+        ]
+        try:
+            lengths = self._runtime.connections.run_many([source.length() for _, source in asked], transaction=False)
+        except RedissonDQError:
+            # Each look reports its own error.
+            return names
+        return [name for (name, _), length in zip(asked, lengths, strict=True) if length != 0]
+
+    def _look_at(self, wait: _Wait, wanted: int, idle: Sequence[str], handlings: list[PoolWork]) -> bool:
         """Takes ready values of one queue. Returns whether there were any."""
         lifelines: list[Lifeline] = []
         try:
