@@ -9,24 +9,19 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from redisson_dq._async.client import Client
-from redisson_dq._common.signatures import options_of, unknown_option
-from redisson_dq._common.texts import nearest, shown
-from redisson_dq._redis import async_client_at, options_in, unexpected_option, without_password
+from redisson_dq._common.signatures import options_of
+from redisson_dq._redis import async_client_at
 from redisson_dq._redis.options import OnUndecodable, Wakeups, Written
 from redisson_dq._redisson_config import RedissonConfig
-from redisson_dq._redisson_config.given import A_URL, settings_of
+from redisson_dq._redisson_config.given import settings_of, unusable
 from redisson_dq.codecs.base import Codec
 from redisson_dq.durability import Durability
-from redisson_dq.errors import ArgumentError, UnknownOptionError
 from redisson_dq.observing import Observer
 from redisson_dq.observing.observers import LogValues
 from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.keys import NameMapper
 
 __all__ = ["connect", "unopened"]
-
-# Options of a URL that no parameter of redis-py's clients is.
-_OF_SENTINELS = {"sentinel_username", "sentinel_password"}
 
 
 # The options are here and in Client, as ``redis_options`` may have any name: a TypedDict has no room for these.
@@ -107,32 +102,8 @@ def unopened(url: str | None, options: Mapping[str, Any], call: str = "connect",
     try:
         redis = async_client_at(taken.url, of_redis)
     except (ValueError, TypeError, AttributeError, RedisError) as error:
-        of_url = options_in(taken.url)
-        unknown = unexpected_option(error, [*of_redis, *of_url])
-        if unknown in of_url:
-            raise _unknown_in_url(unknown, taken.url) from error
-        if unknown == "ssl":
-            raise ArgumentError(
-                f"{call}() has no option 'ssl'; use a URL that begins with rediss:// for TLS"
-            ) from error
-        if unknown is not None:
-            known = {*options_of(connect), *options_of(Redis), *more}
-            raise unknown_option(call, [unknown], known) from error
-        and_options = f" with {', '.join(f'{name}=' for name in of_redis)}" if of_redis else ""
-        message = f"{shown(without_password(taken.url))}{and_options} cannot be used: {error}; a URL looks like {A_URL}"
-        raise ArgumentError(message) from error
+        names = options_of(connect), options_of(Redis), more
+        raise unusable(error, taken.url, of_redis, call, *names) from error
     made = Client(redis, **of_client)
     made.runtime.connections.own = redis
     return made
-
-
-def _unknown_in_url(option: str, url: str) -> UnknownOptionError:
-    text, meant = f"{shown(without_password(url))}: a URL has no option {option!r}", None
-    if option in options_of(connect):
-        text += f"; pass it beside the URL: connect(url, {option}=...)"
-    elif option == "ssl" or option in options_of(Redis):
-        text += "; TLS options need a URL that begins with rediss://"
-    else:
-        meant = nearest(option, sorted(options_of(Redis) | _OF_SENTINELS))
-        text += "" if meant is None else f"; did you mean {meant!r}?"
-    return UnknownOptionError(text, option=option, nearest=meant)
