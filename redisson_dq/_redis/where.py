@@ -13,7 +13,7 @@ from redis.sentinel import SentinelConnectionPool
 from redisson_dq._redis.errors import was_closed, without_settings
 from redisson_dq._redis.tls import check_tls
 
-__all__ = ["cannot_connect", "hint_of_tls", "may_be_one", "where", "where_nodes"]
+__all__ = ["address_of", "cannot_connect", "hint_of_tls", "may_be_one", "name_of_server", "where", "where_nodes"]
 
 # The most nodes of a cluster that are named; the others are counted.
 _SHOWN = 3
@@ -31,6 +31,22 @@ def where(pool: Any) -> str:
         return f"unix://{settings['path']}?db={database}"
     host = _host(settings.get("host") or "localhost", settings.get("port") or 6379)
     return f"{_protocol(pool.connection_class)}://{host}/{database}"
+
+
+def address_of(settings: Mapping[str, Any]) -> tuple[str, int | None] | None:
+    """Host and port, or the path of a socket, in the settings of a connection. None where they name neither."""
+    if settings.get("path"):
+        return str(settings["path"]), None
+    return (str(settings["host"]), int(settings.get("port") or 6379)) if settings.get("host") else None
+
+
+def name_of_server(pool: Any) -> str:
+    """The server of a pool as happenings name it: host and port, a service, or the path of a socket."""
+    settings = pool.connection_kwargs
+    host = settings.get("host")
+    if host is None:
+        return str(getattr(pool, "service_name", None) or settings.get("path") or "localhost")
+    return f"{host}:{settings.get('port', 6379)}"
 
 
 def cannot_connect(pool: Any, error: Exception) -> str:

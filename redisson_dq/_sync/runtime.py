@@ -11,7 +11,7 @@ from functools import partial
 from redisson_dq._concurrency import Home, Mutex, finish
 from redisson_dq._redis.options import Options
 from redisson_dq._sync.connecting.connections import Connections
-from redisson_dq._sync.connecting.server_settings import check_durability, check_keyspace_events
+from redisson_dq._sync.connecting.explaining import walked
 from redisson_dq._sync.connecting.servers import Servers
 from redisson_dq._sync.leases.renewal import Renewal
 from redisson_dq._sync.moving.server_checks import ServerChecks
@@ -19,10 +19,10 @@ from redisson_dq._sync.moving.transfer_driver import TransferDriver
 from redisson_dq._sync.receiving.capacity_waiters import CapacityWaiters
 from redisson_dq._sync.receiving.listeners import Listener, end_listeners
 from redisson_dq._sync.receiving.receivers import Receivers
+from redisson_dq.calls.opening import opening
 from redisson_dq.errors import ClosedError
 from redisson_dq.items import TransferCounts
 from redisson_dq.scheduling.clock import client_parts
-from redisson_dq.wire import commands
 from redisson_dq.wire.keys import QueueKeys
 
 __all__ = ["Attachment", "Runtime"]
@@ -117,20 +117,18 @@ class Runtime:
         with self._mutex:
             if self._is_closed or not attachment.may_start:
                 return
-            driver = self.transfer_driver or self._made_driver()
+            driver = self.transfer_driver
+            if driver is None:
+                driver = TransferDriver(self.connections, self.options, self.receivers.leases, self.transfer_counts)
+                self.transfer_driver = driver
+                look = partial(self._server_checks.start, driver.tasks)
+                driver.later("server checks", _LOOK_AT_SERVERS_US, look)
             driver.attach(attachment.keys, attachment.name, attachment)
             attachment.moves = True
             attachment.may_start = False
             if self._is_closed:
                 # A signal handler has closed the client in here, and may not have found the driver yet.
                 driver.end()
-
-    def _made_driver(self) -> TransferDriver:
-        driver = TransferDriver(self.connections, self.options, self.receivers.leases, self.transfer_counts)
-        self.transfer_driver = driver
-        look = partial(self._server_checks.start, lambda: list(driver.tasks.values()))
-        driver.later("server checks", _LOOK_AT_SERVERS_US, look)
-        return driver
 
     def may_look_at_server(self, key: str) -> bool:
         """Whether a client that only offers has looked at a server, or looks after the call that is about to be sent.
@@ -185,11 +183,7 @@ class Runtime:
         if self._is_open:
             return
         try:
-            self.connections.run(commands.ping())
-            if self.options.wakeups == "keyspace":
-                check_keyspace_events(self.connections)
-            if self.options.durable is not None:
-                check_durability(self.connections, self.options.durable)
+            walked(self.connections, opening(self.options, is_cluster=self.connections.is_cluster))
         except BaseException:
             self.close()
             raise

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Hashable
+from datetime import timedelta
 
 import attrs
 
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
+from redisson_dq.observing.happenings import Moved, RoleChanged
+from redisson_dq.observing.observers import Observers
 from redisson_dq.observing.outage import Outage
 from redisson_dq.observing.refusals import Refusals
 from redisson_dq.scheduling.engine import Engine, Role
@@ -65,6 +68,19 @@ class TransferRecord:
             self._failures, self._logged = 0, ""
             self.refusals.ended(self.keys.channel)
         return may_be_slow
+
+    def report(self, observers: Observers, moved: int, us: int) -> None:
+        """Reports to observers the role of this client, how the transfer went, and how many items it has moved."""
+        role, late_us = self.engine.role, self.engine.late_us
+        if role is not self.told_role and observers.heard[RoleChanged]:
+            self.told_role = role
+            observers.tell(RoleChanged(queue=self.name, role=role))
+        for tally in observers.tallies:
+            tally.transferred(self.name, us / 1_000_000, self.engine.was_early)
+        if moved and observers.heard[Moved]:
+            # A transfer may also move an item that was due before the one that it was sent for.
+            late_by = None if late_us is None or late_us < 0 else timedelta(microseconds=late_us)
+            observers.tell(Moved(queue=self.name, count=moved, late_by=late_by))
 
     def failed(self, error: Exception, tried: float) -> bool:
         """Notes that a transfer has failed that began at ``tried``. True when the hints are forgotten, as they may be

@@ -111,7 +111,7 @@ def graph() -> Graph:
 
 def test_the_whole_package_is_read(graph: Graph) -> None:
     assert "redisson_dq._async.queues.handle" in graph["redisson_dq._async.queues.waiting"]
-    assert "redisson_dq.wire.commands" in graph["redisson_dq._async.runtime"]
+    assert "redisson_dq.wire.commands" in graph["redisson_dq._async.watching"]
     assert "redisson_dq._async.client" in graph["redisson_dq.aio"]
 
 

@@ -21,7 +21,7 @@ from redis.exceptions import (
 )
 
 from redisson_dq._async.connecting.batches import Batch, exchange_many
-from redisson_dq._async.connecting.explaining import explained, runs_no_scripts
+from redisson_dq._async.connecting.explaining import explained
 from redisson_dq._async.connecting.pools import Pools
 from redisson_dq._async.connecting.servers import Servers
 from redisson_dq._async.connecting.transactions import Transactions
@@ -35,6 +35,7 @@ from redisson_dq._redis import (
     translate,
 )
 from redisson_dq.calls.confirming import check_confirmed, subject
+from redisson_dq.calls.explaining import runs_no_scripts
 from redisson_dq.durability import Confirmed, Durability
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.observing import Observers, Sent

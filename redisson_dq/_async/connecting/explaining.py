@@ -1,88 +1,58 @@
-"""Explains Redis's errors: which key has the wrong type, which rights are missing."""
+"""Asks Redis what its errors do not say, and drives other generators of requests."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any, Protocol, TypeVar
 
 from redis.exceptions import ResponseError
 
 from redisson_dq._async.connecting.dedicated import HungUpError
-from redisson_dq._redis import is_denied, is_passing, translate, was_closed
+from redisson_dq._redis import was_closed
 from redisson_dq._redis.errors import A_PROXY
-from redisson_dq.calls.confirming import subject
-from redisson_dq.errors import (
-    NewerFormError,
-    RedisConnectionError,
-    RedisReplyError,
-    RedissonDQError,
-    WrongTypeError,
-)
-from redisson_dq.wire import calls, commands
+from redisson_dq.calls.explaining import Serves, ended, explaining, reason_of
+from redisson_dq.errors import RedisReplyError, RedissonDQError
 from redisson_dq.wire.blocking import Source
-from redisson_dq.wire.forms import newer_text
 from redisson_dq.wire.request import Request
 
-__all__ = ["Runs", "end_of_wait", "explained", "reason_of", "runs_no_scripts"]
+__all__ = ["Runs", "end_of_wait", "explained", "walked"]
 
 T = TypeVar("T")
 
-# Redis does not say which one.
-_UNKNOWN_IN_A_SCRIPT = re.compile(r"(?i)unknown (\w+ )?command called|invalid command passed to \w+\.acl_check")
-_UNKNOWN = re.compile(r"(?i)unknown command ['`](\w+)")
-# Redis names the command itself, and scripts cannot be asked for more.
-_NO_SCRIPTS = re.compile(r"(?i)permissions to run the 'eval(sha)?'")
 _NOBODYS_KEY = "redisson_dq:none"
 # In seconds, for a command that would block.
 _AT_MOST = 0.001
-_NEWER_FORM = re.compile(r"NEWERFORM (\w+) (\d+)")
 
 
-class Runs(Protocol):
+class Runs(Serves, Protocol):
     """Sends one request and gives its result."""
-
-    #: Whether a server has answered that knows commands of keys, which a Sentinel does not.
-    serves_keys: bool
 
     async def run(self, request: Request[T]) -> T: ...
 
     async def is_cut_by(self, key: str, words: Sequence[Any]) -> bool: ...
 
 
-def runs_no_scripts(error: object) -> bool:
-    """Whether Redis refused a call because the user may run no script."""
-    return isinstance(error, ResponseError) and _NO_SCRIPTS.search(str(error)) is not None
+async def walked(runs: Runs, walk: Generator[Request[Any], Any, T], check: Callable[[], None] | None = None) -> T:
+    """Sends the requests of a generator, one after the other, and gives its result. ``check`` is called before each."""
+    try:
+        request = next(walk)
+        while True:
+            try:
+                if check is not None:
+                    check()
+                reply = await runs.run(request)
+            except Exception as error:
+                request = walk.throw(error)
+            else:
+                request = walk.send(reply)
+    except StopIteration as failure:
+        result: T = failure.value
+        return result
 
 
 async def explained(runs: Runs, request: Request[Any], error: ResponseError) -> RedissonDQError:
     """Our error for one of Redis's, with the key that has the wrong type, or the rights that are missing."""
-    made: RedissonDQError | None = None
-    if str(error).startswith("WRONGTYPE"):
-        made = await _wrong_type(runs, request)
-    elif newer := _NEWER_FORM.search(str(error)):
-        made = _newer_form(request, newer[1], int(newer[2]))
-    elif is_denied(error):
-        made = await _denied(runs, request, error)
-    elif _UNKNOWN_IN_A_SCRIPT.search(str(error)):
-        made = await _unknown(runs, request, error)
-    elif unknown := _UNKNOWN.search(str(error)):
-        made = await _switched_off(runs, request, unknown[1], error)
-    made = made or translate(error, subject(request))
-    made.__cause__ = error
-    return made
-
-
-def reason_of(error: BaseException, where: str, *, sent: bool) -> RedissonDQError:
-    """Our error for the one that ended a wait, without asking Redis. ``sent`` is as with :func:`translate`."""
-    if not isinstance(error, Exception):
-        # The loop ends, and has cancelled a connection that was being made.
-        return RedisConnectionError(f"{where}: cancelled")
-    if isinstance(error, ResponseError) and is_passing(error):
-        made = RedisConnectionError(f"{where}: {error}")
-        made.__cause__ = error
-        return made
-    return translate(error, where, sent=sent)
+    return await walked(runs, explaining(runs, request, error))
 
 
 async def end_of_wait(
@@ -94,25 +64,11 @@ async def end_of_wait(
     """
     if isinstance(error, HungUpError):
         return None
+    if isinstance(error, ResponseError):
+        return await walked(runs, ended(runs, source, error, request))
     where = f"queue {source.key!r}"
-    if not isinstance(error, ResponseError):
-        cut = await _cut(runs, source, where, error) if isinstance(error, Exception) else None
-        return cut or reason_of(error, where, sent=True)
-    if is_passing(error):
-        return reason_of(error, where, sent=True)
-    if request is not None:
-        return await explained(runs, request, error)
-    # A plain command on the same key fails the same way, and its error names the key and the types.
-    for key in source.keys:
-        try:
-            await runs.run(commands.length_of(key))
-        except RedissonDQError as failure:
-            return failure
-    if str(error).startswith("WRONGTYPE"):
-        return None
-    made_of = translate(error, where)
-    made_of.__cause__ = error
-    return made_of
+    cut = await _cut(runs, source, where, error) if isinstance(error, Exception) else None
+    return cut or reason_of(error, where, sent=True)
 
 
 async def _cut(runs: Runs, source: Source, where: str, error: Exception) -> RedissonDQError | None:
@@ -128,98 +84,3 @@ async def _cut(runs: Runs, source: Source, where: str, error: Exception) -> Redi
     except RedissonDQError:
         return None
     return RedisReplyError(f"{where}: the connection is closed at {command}: the server is {A_PROXY}")
-
-
-def _type_of(key: str) -> Request[str]:
-    return Request(words=("TYPE", key), types={key: ""}, parse=bytes.decode)
-
-
-async def _asked(runs: Runs, request: Request[list[str]]) -> list[str]:
-    """The result, empty where Redis does not say."""
-    try:
-        return await runs.run(request)
-    except RedissonDQError:
-        return []
-
-
-async def _wrong_type(runs: Runs, request: Request[Any]) -> WrongTypeError | None:
-    """Finds the key that made Redis answer WRONGTYPE."""
-    for key, expected in request.types.items():
-        found = await runs.run(_type_of(key))
-        if found not in (expected, "none"):
-            return WrongTypeError(
-                f"key {key!r} holds a {found}, but this queue keeps a {expected} there; "
-                "something else uses the same name: rename the queue or the other key",
-                key=key,
-                expected=expected,
-                found=found,
-            )
-    return None
-
-
-def _newer_form(request: Request[Any], name: str, form: int) -> NewerFormError | None:
-    """Names the key in which a script met a form that only a newer version knows (``include/refuse_newer.lua``)."""
-    script = request.script
-    if script is None or name not in script.keys:
-        return None
-    keys = dict(zip(script.keys, map(str, request.words[1:]), strict=False))
-    # The queue's name is in braces, or has braces of its own.
-    queue = re.sub(r"^\{([^{}]+)\}$", r"\1", keys[name].partition(":")[2])
-    return NewerFormError(newer_text(queue, keys[name], name, form), key=keys[name], form=form)
-
-
-async def _denied(runs: Runs, request: Request[Any], error: ResponseError) -> RedisReplyError | None:
-    """Says which rights a script lacks. None where Redis does not say, as for a right to a key, or has said it."""
-    script = request.script
-    if script is None or script.name == "missing_rights" or runs_no_scripts(error):
-        return None
-    missing = await _asked(runs, calls.missing_rights(list(request.types), script.commands))
-    if not missing:
-        return None
-    # Redis 6.2 refuses a command in the midst of a script.
-    doubt = str(error).startswith("Error running script")
-    one = "one of the commands" if doubt else "the command" if len(missing) == 1 else "the commands"
-    done = "the commands before it were carried out" if doubt else "nothing was done"
-    return RedisReplyError(
-        f"{subject(request)}: the user may not run {one} {', '.join(missing)} ({error}); {done}; "
-        "ACL SETUSER gives the right",
-        maybe_done=doubt,
-    )
-
-
-async def _switched_off(
-    runs: Runs, request: Request[Any], command: str, error: ResponseError
-) -> RedisReplyError | None:
-    """Says that a server of keys lacks a command. None for one that knows no command of keys, as a Sentinel."""
-    key = next(iter(request.types), None)
-    if key is None or request.words[0] == "TYPE":
-        return None
-    if not runs.serves_keys:
-        try:
-            await runs.run(_type_of(key))
-        except RedissonDQError as failure:
-            if _UNKNOWN.search(str(failure)):
-                return None
-        else:
-            runs.serves_keys = True
-    said = str(error).rstrip(" ,")
-    return RedisReplyError(
-        f"{subject(request)}: the server does not know {command} ({said}); a proxy has no such command, a managed "
-        "service may have switched it off, and rename-command in redis.conf hides it"
-    )
-
-
-async def _unknown(runs: Runs, request: Request[Any], error: ResponseError) -> RedisReplyError | None:
-    """Names the commands of a script that the server does not know, or that it has under other names."""
-    script = request.script
-    if script is None or script.name == "unknown_commands":
-        return None
-    unknown = await _asked(runs, calls.unknown_commands(list(request.types), script.commands))
-    if not unknown:
-        return None
-    return RedisReplyError(
-        f"{subject(request)}: the server does not know {', '.join(unknown)} ({error}); a managed service may have "
-        "switched commands off, and rename-command in redis.conf hides them",
-        # Rights are asked for before a script's first write.
-        maybe_done="acl_check" not in str(error),
-    )

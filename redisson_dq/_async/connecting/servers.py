@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
 from typing import Any, Union
 
 from redis.asyncio import ConnectionPool, Redis, RedisCluster
@@ -20,6 +19,7 @@ from redisson_dq._redis import (
     where_nodes,
 )
 from redisson_dq._redis.introducing import name_of_client
+from redisson_dq._redis.where import address_of
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["AsyncAnyRedis", "ClusterServers", "Servers", "SingleServer", "servers_of"]
@@ -40,13 +40,15 @@ class SingleServer:
         self.client = name_of_client()
         #: The pool to the one server.
         self.only: ConnectionPool = async_pool_from(pool, self.client)
+        #: The pools that there are by now.
+        self.pools = [self.only]
         #: How many connections may be busy at once: as many as the user's client allows, within reason.
         self.max_connections = max(1, min(pool.max_connections, _MOST_CONNECTIONS))
         #: The number of the database.
         self.database = int(self.only.connection_kwargs.get("db") or 0)
         #: Host and port, or the path of a socket. A Sentinel is asked for the master's address again for each
         #: connection.
-        self.address = _address_of(self.only.connection_kwargs)
+        self.address = address_of(self.only.connection_kwargs)
         #: That address as a URL. A Sentinel's names the Sentinels and the service.
         self.where = where(self.only)
 
@@ -54,13 +56,7 @@ class SingleServer:
         return self.only
 
     async def masters(self) -> list[ConnectionPool]:
-        """The pool to the server."""
-        return [self.only]
-
-    @property
-    def pools(self) -> list[ConnectionPool]:
-        """All pools that there are by now."""
-        return [self.only]
+        return self.pools
 
     async def pool_at(self, host: str, port: int) -> ConnectionPool:
         raise AssertionError("a single server redirects nobody")
@@ -138,13 +134,6 @@ class ClusterServers:
     async def aclose(self) -> None:
         for pool in self._pools.values():
             await pool.disconnect(inuse_connections=False)
-
-
-def _address_of(settings: Mapping[str, Any]) -> tuple[str, int | None] | None:
-    """Host and port, or the path of a socket, in the settings of a connection. None where they name neither."""
-    if settings.get("path"):
-        return str(settings["path"]), None
-    return (str(settings["host"]), int(settings.get("port") or 6379)) if settings.get("host") else None
 
 
 Servers = Union[SingleServer, ClusterServers]

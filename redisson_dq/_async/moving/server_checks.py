@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Any
 
 from redis.asyncio import ConnectionPool
 
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.moving.task import Task
 from redisson_dq._concurrency import AsyncBackgroundTask
+from redisson_dq._redis.where import name_of_server
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.observing import Noticed
 from redisson_dq.observing.server_advice import advice_of, advice_of_clock, advice_of_info, info, questions
@@ -38,7 +38,7 @@ class ServerChecks:
         self._look: AsyncBackgroundTask | None = None
         self._told: set[tuple[str, ...]] = set()
 
-    async def start(self, tasks: Callable[[], list[Task]]) -> None:
+    async def start(self, tasks: Mapping[str, Task]) -> None:
         """Begins to look at the servers of the queues that the client moves. Transfers go on meanwhile."""
         self._look = AsyncBackgroundTask(partial(self._run, tasks), "redisson_dq-server-checks")
 
@@ -54,7 +54,7 @@ class ServerChecks:
             return
         middle_us = (began_us + clock.calendar_us()) // 2
         try:
-            server = _name_of(await self._connections.pool_of(key))
+            server = name_of_server(await self._connections.pool_of(key))
         except RedissonDQError as error:
             # The offer is done, and must not fail because of the look.
             logger.debug("the server of %r is not known: %s", key, error)
@@ -68,10 +68,10 @@ class ServerChecks:
         if self._look is not None:
             await self._look.stop(_LAST_ANSWER)
 
-    async def _run(self, tasks: Callable[[], list[Task]]) -> None:
+    async def _run(self, tasks: Mapping[str, Task]) -> None:
         """Looks at all nodes at once. A node that does not answer, or forbids an answer, is left out."""
         try:
-            await self._look_at_all(tasks()[:_MOST_QUEUES])
+            await self._look_at_all(list(tasks.values())[:_MOST_QUEUES])
         except RedissonDQError as error:
             logger.debug("cannot read the settings of Redis: %s", error)
         except Exception:
@@ -87,7 +87,7 @@ class ServerChecks:
         replies = await self._connections.run_many([each for some in requests for each in some], transaction=False)
         middle_us = (sent_us + self._connections.clock.calendar_us()) // 2
         for (pool, of_node), asked in zip(nodes.values(), requests, strict=True):
-            self._tell(advice_of(_name_of(pool), of_node, replies[: len(asked)], middle_us))
+            self._tell(advice_of(name_of_server(pool), of_node, replies[: len(asked)], middle_us))
             del replies[: len(asked)]
 
     def _tell(self, noticed: Iterable[Noticed]) -> None:
@@ -97,11 +97,3 @@ class ServerChecks:
             if told not in self._told:
                 self._told.add(told)
                 self._connections.observers.tell(each)
-
-
-def _name_of(pool: Any) -> str:
-    settings = pool.connection_kwargs
-    host = settings.get("host")
-    if host is None:
-        return str(getattr(pool, "service_name", None) or settings.get("path") or "localhost")
-    return f"{host}:{settings.get('port', 6379)}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from datetime import timedelta
 
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.moving.task import Decided, Departure, Task
@@ -15,7 +14,6 @@ from redisson_dq.calls.due import tell_undelivered
 from redisson_dq.calls.recurring import following
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.items import TransferCounts
-from redisson_dq.observing import Moved, RoleChanged
 from redisson_dq.scheduling.engine import Role, State
 from redisson_dq.scheduling.head_start import HeadStart
 from redisson_dq.scheduling.pauses import jittered
@@ -90,7 +88,7 @@ class Transfers:
         if departure.way_us is not None:
             self._head_start.learn(departure.way_us)
         actions = task.engine.transferred(next_ms, Role(result.role), result.now_us, departure.sent_us, read_us)
-        self._tell(task, result.moved, read_us - departure.sent_us)
+        task.report(self._observers, result.moved, read_us - departure.sent_us)
         if task.engine.role is not Role.RESERVE:
             # Records of moved or offered items may stay for a while.
             task.tidying.moved()
@@ -129,19 +127,6 @@ class Transfers:
             # There may be more occurrences than one reply holds.
             return result.now_us // 1000
         return result.next_ms
-
-    def _tell(self, task: Task, moved: int, took_us: int) -> None:
-        """Reports to observers the role of this client, how the transfer went, and how many items it has moved."""
-        role, late_us = task.engine.role, task.engine.late_us
-        if role is not task.told_role and self._observers.heard[RoleChanged]:
-            task.told_role = role
-            self._observers.tell(RoleChanged(queue=task.name, role=role))
-        for tally in self._observers.tallies:
-            tally.transferred(task.name, took_us / 1_000_000, task.engine.was_early)
-        if moved and self._observers.heard[Moved]:
-            # A transfer may also move an item that was due before the one that it was sent for.
-            late_by = None if late_us is None or late_us < 0 else timedelta(microseconds=late_us)
-            self._observers.tell(Moved(queue=task.name, count=moved, late_by=late_by))
 
     async def _measure_way(self, task: Task) -> None:
         """Long transfers mean a slow server, or a long way to it. A call without work shows only the way."""

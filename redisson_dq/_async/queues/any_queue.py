@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator, Sequence
 from typing import Any, Generic, TypeVar
 
 from redisson_dq._async.connecting.asking import outcomes, without_subscribers
+from redisson_dq._async.connecting.explaining import walked
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._concurrency.blocks import AsyncWrongWith
 from redisson_dq.calls.inspecting import figures_together, together
@@ -112,18 +113,7 @@ class AnyQueue(AsyncWrongWith, Generic[Part]):
 
     async def _walk_on(self, part: Part, walk: Generator[Request[U], U, V]) -> V:
         """Sends the requests of a walk to a part, one after the other; gives its result."""
-        request = next(walk)
-        while True:
-            try:
-                reply = await self._run_on(part, request)
-            except Exception as error:
-                walk.throw(error)
-                raise
-            try:
-                request = walk.send(reply)
-            except StopIteration as error:
-                result: V = error.value
-                return result
+        return await walked(self._runtime.connections, walk, part._check)
 
     async def _ask(self, request_of: Callable[[Part], Request[U]], parts: Sequence[Part] | None = None) -> list[U]:
         """Asks every part, or some, the same. Raises an error when all have answered, as :func:`all_of`."""

@@ -15,10 +15,10 @@ from redis.exceptions import ConnectionError as Disconnected
 from redis.exceptions import RedisError
 
 from redisson_dq._async.connecting.connections import Connections
-from redisson_dq._async.connecting.explaining import reason_of
 from redisson_dq._async.receiving.beginning import Beginner, Begun
 from redisson_dq._async.receiving.node_link import NodeLink, TrackingRefusedError
 from redisson_dq._concurrency import AsyncCancelled, AsyncInbox, AsyncMutex, AsyncSwitch, async_give_way
+from redisson_dq.calls.explaining import reason_of
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.scheduling.clock import client_parts
 from redisson_dq.scheduling.pauses import Pauses

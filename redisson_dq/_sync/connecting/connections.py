@@ -32,12 +32,13 @@ from redisson_dq._redis import (
     translate,
 )
 from redisson_dq._sync.connecting.batches import Batch, exchange_many
-from redisson_dq._sync.connecting.explaining import explained, runs_no_scripts
+from redisson_dq._sync.connecting.explaining import explained
 from redisson_dq._sync.connecting.pools import Pools
 from redisson_dq._sync.connecting.servers import Servers
 from redisson_dq._sync.connecting.transactions import Transactions
 from redisson_dq._sync.connecting.undecodable import UndecodableLists
 from redisson_dq.calls.confirming import check_confirmed, subject
+from redisson_dq.calls.explaining import runs_no_scripts
 from redisson_dq.durability import Confirmed, Durability
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.observing import Observers, Sent

@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Any
 
 from redis import ConnectionPool
 
 from redisson_dq._concurrency import BackgroundTask
+from redisson_dq._redis.where import name_of_server
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.moving.task import Task
 from redisson_dq.errors import RedissonDQError
@@ -41,7 +41,7 @@ class ServerChecks:
         self._look: BackgroundTask | None = None
         self._told: set[tuple[str, ...]] = set()
 
-    def start(self, tasks: Callable[[], list[Task]]) -> None:
+    def start(self, tasks: Mapping[str, Task]) -> None:
         """Begins to look at the servers of the queues that the client moves. Transfers go on meanwhile."""
         self._look = BackgroundTask(partial(self._run, tasks), "redisson_dq-server-checks")
 
@@ -57,7 +57,7 @@ class ServerChecks:
             return
         middle_us = (began_us + clock.calendar_us()) // 2
         try:
-            server = _name_of(self._connections.pool_of(key))
+            server = name_of_server(self._connections.pool_of(key))
         except RedissonDQError as error:
             # The offer is done, and must not fail because of the look.
             logger.debug("the server of %r is not known: %s", key, error)
@@ -71,10 +71,10 @@ class ServerChecks:
         if self._look is not None:
             self._look.stop(_LAST_ANSWER)
 
-    def _run(self, tasks: Callable[[], list[Task]]) -> None:
+    def _run(self, tasks: Mapping[str, Task]) -> None:
         """Looks at all nodes at once. A node that does not answer, or forbids an answer, is left out."""
         try:
-            self._look_at_all(tasks()[:_MOST_QUEUES])
+            self._look_at_all(list(tasks.values())[:_MOST_QUEUES])
         except RedissonDQError as error:
             logger.debug("cannot read the settings of Redis: %s", error)
         except Exception:
@@ -90,7 +90,7 @@ class ServerChecks:
         replies = self._connections.run_many([each for some in requests for each in some], transaction=False)
         middle_us = (sent_us + self._connections.clock.calendar_us()) // 2
         for (pool, of_node), asked in zip(nodes.values(), requests, strict=True):
-            self._tell(advice_of(_name_of(pool), of_node, replies[: len(asked)], middle_us))
+            self._tell(advice_of(name_of_server(pool), of_node, replies[: len(asked)], middle_us))
             del replies[: len(asked)]
 
     def _tell(self, noticed: Iterable[Noticed]) -> None:
@@ -100,11 +100,3 @@ class ServerChecks:
             if told not in self._told:
                 self._told.add(told)
                 self._connections.observers.tell(each)
-
-
-def _name_of(pool: Any) -> str:
-    settings = pool.connection_kwargs
-    host = settings.get("host")
-    if host is None:
-        return str(getattr(pool, "service_name", None) or settings.get("path") or "localhost")
-    return f"{host}:{settings.get('port', 6379)}"

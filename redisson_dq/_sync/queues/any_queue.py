@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from redisson_dq._concurrency.blocks import WrongWith
 from redisson_dq._sync.connecting.asking import outcomes, without_subscribers
+from redisson_dq._sync.connecting.explaining import walked
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq.calls.inspecting import figures_together, together
 from redisson_dq.calls.parts import all_of
@@ -115,18 +116,7 @@ class AnyQueue(WrongWith, Generic[Part]):
 
     def _walk_on(self, part: Part, walk: Generator[Request[U], U, V]) -> V:
         """Sends the requests of a walk to a part, one after the other; gives its result."""
-        request = next(walk)
-        while True:
-            try:
-                reply = self._run_on(part, request)
-            except Exception as error:
-                walk.throw(error)
-                raise
-            try:
-                request = walk.send(reply)
-            except StopIteration as error:
-                result: V = error.value
-                return result
+        return walked(self._runtime.connections, walk, part._check)
 
     def _ask(self, request_of: Callable[[Part], Request[U]], parts: Sequence[Part] | None = None) -> list[U]:
         """Asks every part, or some, the same. Raises an error when all have answered, as :func:`all_of`."""

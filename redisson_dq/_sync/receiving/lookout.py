@@ -19,9 +19,9 @@ from redis.exceptions import RedisError
 
 from redisson_dq._concurrency import Cancelled, Inbox, Mutex, Switch, give_way
 from redisson_dq._sync.connecting.connections import Connections
-from redisson_dq._sync.connecting.explaining import reason_of
 from redisson_dq._sync.receiving.beginning import Beginner, Begun
 from redisson_dq._sync.receiving.node_link import NodeLink, TrackingRefusedError
+from redisson_dq.calls.explaining import reason_of
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.scheduling.clock import client_parts
 from redisson_dq.scheduling.pauses import Pauses
