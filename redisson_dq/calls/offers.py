@@ -46,6 +46,7 @@ __all__ = [
     "offered",
     "offered_again",
     "recurring_offers",
+    "tell_other_integer",
 ]
 
 logger = logging.getLogger("redisson_dq")
@@ -362,3 +363,16 @@ def _recurring_offer(id: str, due_ms: int | None, rule: str, value: bytes) -> Re
         missed_limit=recurrence.missed_limit,
         data=value,
     )
+
+
+def tell_other_integer(queue: OpenQueue[T], value: T, waiting: T | None, ready: bytes | None) -> None:
+    """Warns of an int that Java will take for an Integer in a queue of Longs, by the heads of the queue's two sides."""
+    for head in (waiting, None if ready is None else queue.codec.decode(ready)):
+        kind: Any = type(head)
+        if isinstance(head, int) and kind not in (int, bool) and queue.encode(value) != queue.encode(kind(value)):
+            logger.warning(
+                "queue %r: an int was offered, which is a java.lang.Integer, and the queue holds a "
+                "java.lang.%s: open it with type=java.%s, or Java cannot use the value",
+                *(queue.name, kind.__name__, kind.__name__),
+            )
+            return

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
@@ -19,7 +18,7 @@ from redisson_dq._sync.queues.due_taking import DueTaking
 from redisson_dq._sync.queues.leaser import Leaser
 from redisson_dq._sync.runtime import Attachment, Runtime
 from redisson_dq.calls.delayed import By, DelayedRequests
-from redisson_dq.calls.offers import OfferOptions, equal_offers, note_offered, offered
+from redisson_dq.calls.offers import OfferOptions, equal_offers, note_offered, offered, tell_other_integer
 from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.durability import Durability
 from redisson_dq.errors import RedissonDQError
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 __all__ = ["DelayedQueue"]
-
-logger = logging.getLogger("redisson_dq")
 
 T = TypeVar("T")
 
@@ -128,18 +125,7 @@ class DelayedQueue(DueTaking[T], DelayedCalls[T]):
         requests: list[Request[Any]] = [self.requests.peek(), commands.peek(self.keys.ready)]
         with suppress(RedissonDQError):
             waiting, ready = self._runtime.connections.run_many(requests, transaction=False)
-            for head in (waiting, None if ready is None else self._side.codec.decode(ready)):
-                kind: Any = type(head)
-                if not isinstance(head, int) or kind in (int, bool):
-                    continue
-                if self._side.encode(value) != self._side.encode(kind(value)):
-                    name = kind.__name__
-                    logger.warning(
-                        "queue %r: an int was offered, which is a java.lang.Integer, and the queue holds a "
-                        "java.lang.%s: open it with type=java.%s, or Java cannot use the value",
-                        *(self.name, name, name),
-                    )
-                    return
+            tell_other_integer(self._side, value, waiting, ready)
 
     def offer_all(
         self,
