@@ -54,9 +54,9 @@ class Receivers:
 
     def of(self, source: Waitable) -> Receiver:
         """The receiver of a source. Raises ClosedError."""
+        self.connections.check()
         receiver = self._receivers.get(source)
         if receiver is None:
-            self.connections.check()
             receiver = self._receivers.setdefault(source, self._made(source.sources))
         # First it is put into the table, then ``closed`` is read. So either the closing call finds it there, or this
         # call sees the closing.
