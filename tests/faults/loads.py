@@ -163,9 +163,13 @@ class Load:
         """An offer in doubt is sent again, which its id makes safe."""
         delay = self._delay()
         name = self.ledger.next(delay)
+        self._until_told(name, lambda: self.delayed.offer(name, delay=delay, id=name, on_duplicate="keep"))
+
+    def _until_told(self, name: str, offer: Callable[[], object]) -> None:
+        """Makes an offer whose id makes it safe to make again, until it is answered."""
         for _ in range(3):
             try:
-                self.delayed.offer(name, delay=delay, id=name, on_duplicate="keep")
+                offer()
             except RedisConnectionError:
                 time.sleep(self._world.after_refusal)
                 continue
@@ -471,20 +475,8 @@ class Recurring(Load):
         delay = self._delay() + 0.2
         name = self.ledger.next(delay)
         start = datetime.fromtimestamp(self._world.clock() + delay, timezone.utc)
-        for _ in range(3):
-            try:
-                self.delayed.offer_recurring(name, name, every=timedelta(days=1), start=start, end=start)
-            except RedisConnectionError:
-                time.sleep(self._world.after_refusal)
-                continue
-            except ClosedError:
-                raise
-            except RedissonDQError as error:
-                self.refused.add(kind_of(error))
-                time.sleep(self._world.after_refusal)
-                return
-            self.ledger.answered([name], "in")
-            return
+        day = timedelta(days=1)
+        self._until_told(name, lambda: self.delayed.offer_recurring(name, name, every=day, start=start, end=start))
 
     def _count_beats(self, beats: Any) -> None:
         while True:

@@ -7,7 +7,7 @@ import itertools
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import pytest
@@ -24,12 +24,6 @@ T = TypeVar("T")
 
 #: More starts than those of a client and a worker.
 MOST = 40
-
-
-@pytest.fixture(scope="module")
-def world() -> Iterator[World]:
-    with World() as made:
-        yield made
 
 
 def until_it_works(call: Callable[[], T]) -> T:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
@@ -88,12 +88,6 @@ class Calls:
         self.delayed.offer_recurring("tick", "tick", every=timedelta(seconds=600))
         self.paused.offer("paused", delay=0.001)
         self.paused.pause()
-
-
-@pytest.fixture(scope="module")
-def world() -> Iterator[World]:
-    with World() as made:
-        yield made
 
 
 @pytest.mark.parametrize(("call", "right"), thinned(_CALLS, _RIGHTS, of=3))

@@ -23,12 +23,6 @@ CHANNEL = QueueKeys.of("orders").channel
 NEVER = 600.0
 
 
-@pytest.fixture(scope="module")
-def world() -> Iterator[World]:
-    with World() as made:
-        yield made
-
-
 @contextmanager
 def deaf(world: World, how: str) -> Iterator[str]:
     """The URL for a client that cannot subscribe."""

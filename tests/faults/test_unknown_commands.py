@@ -102,12 +102,6 @@ class Job:
             assert ledger.next() == "d"
 
 
-@pytest.fixture(scope="module")
-def world() -> Iterator[World]:
-    with World() as made:
-        yield made
-
-
 @contextmanager
 def refused(world: World, command: str, how: str) -> Iterator[Trap]:
     world.admin.flushall()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.wire import forms
 from redisson_dq.wire.keys import QueueKeys
+from tests.cluster import Cluster
 from tests.conftest import PROGRAMS, REPLICATES_AT_ONCE, emptied, moving
 from tests.flavours import Flavour
 
@@ -34,6 +36,13 @@ def threads() -> Iterator[ThreadPoolExecutor]:
 
 @pytest.fixture
 def client(flavour: Flavour, url: str) -> Iterator[Any]:
+    with flavour.connect(url, codec=StringCodec()) as made:
+        yield made
+
+
+@pytest.fixture
+def looking(flavour: Flavour, url: str) -> Iterator[Any]:
+    """A client that opens nothing and moves nothing."""
     with flavour.connect(url, codec=StringCodec()) as made:
         yield made
 
@@ -79,3 +88,9 @@ def _second() -> Iterator[EmbeddedServer]:
 def second(_second: EmbeddedServer) -> EmbeddedServer:
     """Another server, empty."""
     return emptied(_second)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    with ExitStack() as stack:
+        yield Cluster(stack, 3)

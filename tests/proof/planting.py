@@ -62,16 +62,20 @@ def _only(lines: Lines, item: str, but: Sequence[str]) -> bool:
     )
 
 
-def _lost(lines: Lines, rng: random.Random) -> bool:
-    """A value was taken, and the answer of the take has lost it."""
+def _only_taken(lines: Lines) -> list[tuple[Any, str]]:
+    """The items that were offered and taken, each with the end of its take, and no other call names them."""
     offers = _offers(lines)
-    found = [
+    return [
         (end, item)
         for _, end in _done(lines, "take")
         for item in end["value"]
         if item in offers and _only(lines, item, ("offer", "take"))
     ]
-    chosen = _one_of(rng, found)
+
+
+def _lost(lines: Lines, rng: random.Random) -> bool:
+    """A value was taken, and the answer of the take has lost it."""
+    chosen = _one_of(rng, _only_taken(lines))
     if chosen:
         chosen[0]["value"].remove(chosen[1])
     return chosen is not None
@@ -89,17 +93,10 @@ def _doubled(lines: Lines, rng: random.Random) -> bool:
 
 def _early(lines: Lines, rng: random.Random) -> bool:
     """A value came before its time."""
-    offers = _offers(lines)
-    found = [
-        (end, item)
-        for _, end in _done(lines, "take")
-        for item in end["value"]
-        if item in offers and _only(lines, item, ("offer", "take"))
-    ]
-    chosen = _one_of(rng, found)
+    chosen = _one_of(rng, _only_taken(lines))
     if chosen:
         taken, item = chosen
-        begin, end, number = offers[item]
+        begin, end, number = _offers(lines)[item]
         due = (taken["time"] // 1000 + AHEAD_US) // 1000 + rng.randint(3, 200)
         end["value"][number][1] = due
         begin["value"][number][1] = due - (begin["time"] // 1000 + AHEAD_US) // 1000

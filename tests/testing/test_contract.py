@@ -11,7 +11,6 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from redisson_dq import SettleOutcome
-from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import DuplicateItemError
 from redisson_dq.items import Outcome
 from redisson_dq.worker import GivenUp, Rate, Retry, exponential
@@ -27,19 +26,8 @@ def time(request: pytest.FixtureRequest, url: str) -> Iterator[Time]:
 
 
 @pytest.fixture
-def client(flavour: Flavour, url: str, time: Time) -> Iterator[Any]:
-    with flavour.connect(url, codec=StringCodec()) as made:
-        yield made
-
-
-@pytest.fixture
-def queue(client: Any) -> Any:
-    return client.blocking_queue("orders")
-
-
-@pytest.fixture
-def delayed(client: Any) -> Any:
-    return client.delayed_queue("orders")
+def clock(time: Time) -> Time:
+    return time
 
 
 # -- offers ----------------------------------------------------------------------------------------------------------

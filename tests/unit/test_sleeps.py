@@ -22,7 +22,7 @@ SLEEPS: dict[str, tuple[int, str]] = {
     "faults/extra_loads.py": (3, PACE),
     "faults/kit.py": (4, SERVER),
     "faults/lease_loads.py": (3, PACE),
-    "faults/loads.py": (15, PACE),
+    "faults/loads.py": (13, PACE),
     "faults/process_loads.py": (3, PACE),
     "faults/run.py": (1, PACE),
     "faults/test_cancel_close_and_loop_end.py": (1, PACE),

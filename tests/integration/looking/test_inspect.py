@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -66,13 +65,6 @@ PAGE_RULES = tuple(acl_words("observer", ["*"], version=(7, 0)))
 def counts(found: QueueInspection) -> dict[str, int]:
     """The counts that are not 0."""
     return {name: getattr(found, name) for name in COUNTS if getattr(found, name)}
-
-
-@pytest.fixture
-def looking(flavour: Flavour, url: str) -> Iterator[Any]:
-    """A client that opens nothing and moves nothing."""
-    with flavour.connect(url, codec=StringCodec()) as made:
-        yield made
 
 
 # -- each state ------------------------------------------------------------------------------------------------------
@@ -291,41 +283,6 @@ def test_lines_of_a_worker(looking: Any, admin: Any) -> None:
     admin.zadd(KEYS.lines, {prefix + bytes([n]) * 24: 0 for prefix, count in members.items() for n in range(count)})
     admin.zadd(KEYS.handled, {bytes(16): 2**50})
     assert counts(looking.inspect("orders")) == {"turns": 5, "waiting_for_slots": 3, "slots": 2, "handled": 1}
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_it_tells_what_single_calls_tell(client: Any, admin: Any, seed: int) -> None:
-    chance = random.Random(seed)
-    queue, delayed, lean = (
-        client.blocking_queue("orders", transfer=False),
-        client.delayed_queue("orders", transfer=False),
-        client.delayed_queue("orders", transfer=False, lean=True),
-    )
-    held: list[Any] = []
-    steps_of_it: list[Callable[[], Any]] = [
-        lambda: delayed.offer(chance.choice("abc"), chance.uniform(20, 200)),
-        lambda: lean.offer(chance.choice("abc"), chance.uniform(20, 200)),
-        lambda: delayed.offer("d", chance.uniform(20, 200), id=str(chance.random()), context={"k": "v"}),
-        lambda: queue.add_all([chance.choice("abc") for _ in range(3)]),
-        lambda: held.extend(queue.receive(3, timeout=0, visibility_timeout=chance.uniform(20, 200))),
-        lambda: held and held.pop().ack(),
-        lambda: held and held.pop().nack(chance.choice([None, 60])),
-        lambda: held and held.pop().reject("no"),
-        lambda: delayed.poll(),
-        lambda: delayed.take_due(datetime.now(timezone.utc) + timedelta(seconds=40), limit=1),
-        lambda: chance.choice([delayed.pause, delayed.resume])(),
-        lambda: chance.random() < 0.2 and admin.delete(KEYS.timeout, KEYS.envelopes),
-        lambda: delayed.set_max_size(chance.choice([None, 10_000])),
-    ]
-    for _ in range(40):
-        chance.choice(steps_of_it)()
-        found, overdue = client.inspect("orders"), delayed.overdue()
-        assert (found.ready, found.waiting, found.in_flight) == (queue.size(), delayed.size(), queue.in_flight_size())
-        assert found.mirrored == admin.llen(KEYS.envelopes)
-        assert (found.overdue, found.next_due) == (overdue.count, delayed.next_due())
-        assert found.next_deadline == min((each.deadline for each in queue.in_flight(0, 999)), default=None)
-        assert found.dead == len(queue.dead_letters(0, 999))
-        assert (found.is_paused, found.max_size) == (delayed.is_paused(), delayed.max_size())
 
 
 # -- what is broken --------------------------------------------------------------------------------------------------

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import attrs
@@ -42,13 +42,6 @@ def counts(found: QueueStats) -> dict[str, int]:
 def figures(found: QueueStats) -> dict[str, Any]:
     """All figures except the moment, and the time since a due time."""
     return {name: getattr(found, name) for name in FIGURES if name != "late_by"}
-
-
-@pytest.fixture
-def looking(flavour: Flavour, url: str) -> Iterator[Any]:
-    """A client that opens nothing and moves nothing."""
-    with flavour.connect(url, codec=StringCodec()) as made:
-        yield made
 
 
 @pytest.fixture
@@ -119,8 +112,8 @@ def test_who_moves(looking: Any, flavour: Flavour, url: str) -> None:
         assert found.mover.moved < found.server_time < found.mover.until <= found.server_time + timedelta(minutes=1)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_the_figures_are_those_of_an_inspection(client: Any, admin: Any, seed: int) -> None:
+@pytest.mark.parametrize("seed", range(6))
+def test_the_figures_are_those_of_an_inspection_and_of_single_calls(client: Any, admin: Any, seed: int) -> None:
     """The same names and the same numbers: nothing is counted in two ways."""
     assert issubclass(QueueInspection, QueueStats)
     chance = random.Random(seed)
@@ -133,13 +126,17 @@ def test_the_figures_are_those_of_an_inspection(client: Any, admin: Any, seed: i
     changes: list[Callable[[], Any]] = [
         lambda: delayed.offer(chance.choice("abc"), chance.uniform(20, 200)),
         lambda: lean.offer(chance.choice("abc"), chance.uniform(20, 200)),
+        lambda: delayed.offer("d", chance.uniform(20, 200), id=str(chance.random()), context={"k": "v"}),
         lambda: delayed.offer_recurring("e", str(chance.random()), every=30),
         lambda: queue.add_all([chance.choice("abc") for _ in range(3)]),
         lambda: held.extend(queue.receive(3, timeout=0, visibility_timeout=chance.uniform(20, 200))),
         lambda: held and held.pop().ack(),
         lambda: held and held.pop().nack(chance.choice([None, 60])),
         lambda: held and held.pop().reject("no"),
+        lambda: delayed.poll(),
+        lambda: delayed.take_due(datetime.now(timezone.utc) + timedelta(seconds=40), limit=1),
         lambda: chance.choice([delayed.pause, delayed.resume])(),
+        lambda: delayed.set_max_size(chance.choice([None, 10_000])),
         lambda: chance.random() < 0.2 and admin.delete(KEYS.timeout, KEYS.envelopes),
         lambda: chance.random() < 0.1 and admin.rpush(KEYS.quarantine, "5 junk"),
     ]
@@ -148,6 +145,13 @@ def test_the_figures_are_those_of_an_inspection(client: Any, admin: Any, seed: i
         found, told = client.stats("orders")["orders"], client.inspect("orders")
         assert figures(found) == figures(told)
         assert found.lean + min(told.mirrored, told.waiting) == found.waiting
+        overdue = delayed.overdue()
+        assert (found.ready, found.waiting, found.in_flight) == (queue.size(), delayed.size(), queue.in_flight_size())
+        assert told.mirrored == admin.llen(KEYS.envelopes)
+        assert (found.overdue, found.next_due) == (overdue.count, delayed.next_due())
+        assert told.next_deadline == min((each.deadline for each in queue.in_flight(0, 999)), default=None)
+        assert found.dead == len(queue.dead_letters(0, 999))
+        assert (found.is_paused, told.max_size) == (delayed.is_paused(), delayed.max_size())
 
 
 @pytest.mark.parametrize("score", ["inf", "-inf", "12.5"])

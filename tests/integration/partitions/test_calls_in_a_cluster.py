@@ -23,12 +23,6 @@ from tests.integration.servers.test_topologies import NAMES
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Cluster]:
-    with ExitStack() as stack:
-        yield Cluster(stack, 3)
-
-
-@pytest.fixture(scope="module")
 def nodes(cluster: Cluster) -> Iterator[redis.RedisCluster]:
     """A plain client of redis-py for the whole cluster."""
     with redis.RedisCluster.from_url(cluster.url) as client:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import ExitStack
 from typing import Any
 
 import attrs
@@ -37,12 +35,6 @@ class Totals:
             sent=sum(each["total_net_output_bytes"] for each in found),
             cpu_us=1e6 * sum(each[name] for each in found for name in cpu),
         )
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Cluster]:
-    with ExitStack() as stack:
-        yield Cluster(stack, 3)
 
 
 @pytest.mark.parametrize("envelope", ["mirrored", "lean"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
 
@@ -41,13 +40,6 @@ ODD = [
 
 def names(client: Any, *match: Any) -> list[str]:
     return sorted(client.queue_names(*match))
-
-
-@pytest.fixture
-def looking(flavour: Flavour, url: str) -> Iterator[Any]:
-    """A client that opens nothing and moves nothing."""
-    with flavour.connect(url, codec=StringCodec()) as made:
-        yield made
 
 
 def test_where_nothing_is(looking: Any, admin: Any) -> None:

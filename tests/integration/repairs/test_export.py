@@ -25,12 +25,6 @@ from tests.conftest import PATIENCE, by_night, environment, eventually
 from tests.integration.full_queue import contents, fill
 
 
-@pytest.fixture
-def client(url: str) -> Iterator[Any]:
-    with redisson_dq.connect(url, codec=StringCodec()) as made:
-        yield made
-
-
 def test_a_queue_comes_back_as_it_was(client: Any, admin: redis.Redis, url: str, tmp_path: Path) -> None:
     fill(url, admin)
     before, lives = contents(admin), {key: admin.pexpiretime(key) for key in contents(admin)}

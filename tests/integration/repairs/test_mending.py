@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,17 +35,6 @@ from tests.benchmarks import entries
 KEYS = QueueKeys.of("orders")
 DEAD = DeadKeys.belonging_to("orders")
 HOUR = 3600
-
-
-@pytest.fixture
-def client(url: str) -> Iterator[Any]:
-    with redisson_dq.connect(url, codec=StringCodec()) as made:
-        yield made
-
-
-@pytest.fixture
-def delayed(client: Any) -> Any:
-    return client.delayed_queue("orders", transfer=False)
 
 
 @pytest.fixture

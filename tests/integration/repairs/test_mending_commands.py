@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
@@ -34,17 +34,6 @@ SESSION = re.compile(r"<!-- session: ([\w-]+) -->\n\n```console\n(.*?)```", re.D
 SESSIONS = dict(SESSION.findall(PAGE.read_text("utf-8")))
 KEYS = QueueKeys.of("orders")
 HOUR = 3600
-
-
-@pytest.fixture
-def client(url: str) -> Iterator[Any]:
-    with redisson_dq.connect(url, codec=StringCodec()) as made:
-        yield made
-
-
-@pytest.fixture
-def delayed(client: Any) -> Any:
-    return client.delayed_queue("orders", transfer=False)
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +22,6 @@ from redisson_dq.wire.envelope import unwrap
 from redisson_dq.worker import Worker
 
 HOUR = 3600
-
-
-@pytest.fixture
-def client(url: str) -> Iterator[Any]:
-    with redisson_dq.connect(url, codec=StringCodec()) as made:
-        yield made
 
 
 def taken_out(path: Path) -> list[str]:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -27,12 +27,6 @@ from tests.conftest import PATIENCE, by_night, environment, eventually
 from tests.integration.full_queue import contents
 
 WHOLE = {"ready": 250, "waiting": 450}
-
-
-@pytest.fixture
-def client(url: str) -> Iterator[Any]:
-    with redisson_dq.connect(url, codec=StringCodec()) as made:
-        yield made
 
 
 def filled(client: Any) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +18,6 @@ from redisson_dq.migrating import STATES, Journal, Migration, QueueSite, Recodin
 from redisson_dq.wire.envelope import Envelope, unwrap, wrap
 from redisson_dq.wire.partitions import partition_names
 from tests.integration.full_queue import contents, fill
-
-
-@pytest.fixture
-def client(url: str) -> Iterator[Any]:
-    with redisson_dq.connect(url, codec=StringCodec()) as made:
-        yield made
 
 
 def moved_to(sources: list[QueueSite], targets: list[QueueSite], **options: Any) -> Any:

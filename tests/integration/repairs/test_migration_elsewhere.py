@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -18,12 +18,6 @@ from tests.cluster import Cluster
 from tests.conftest import emptied
 from tests.integration.mending_play import play
 from tests.integration.servers.test_topologies import Watched
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Cluster]:
-    with ExitStack() as stack:
-        yield Cluster(stack, 3)
 
 
 @pytest.fixture

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -157,12 +155,6 @@ def test_names_cost_no_command_later(flavour: Flavour, url: str, admin: Any) -> 
             delayed.size()
         stats = admin.info("commandstats")
         assert not [name for name in stats if name.startswith("cmdstat_client") and "list" not in name]
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Cluster]:
-    with ExitStack() as stack:
-        yield Cluster(stack, 3)
 
 
 @ONE_FLAVOUR_BY_DAY

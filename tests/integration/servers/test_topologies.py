@@ -38,12 +38,6 @@ from tests.workers.handlers import Gate, Ledger, Log, at_rest, running
 NAMES = [f"queue-{letter}" for letter in "abcdefghijkl"]
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Cluster]:
-    with ExitStack() as stack:
-        yield Cluster(stack, 3)
-
-
 @pytest.fixture
 def client(flavour: Flavour, cluster: Cluster) -> Iterator[Any]:
     for admin in cluster.admins:

@@ -10,7 +10,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
 from types import SimpleNamespace
 from typing import Any
 
@@ -613,12 +612,6 @@ def test_many_lists_give_the_same_share(crowd: object, flavour: Flavour, admin: 
 
 
 # -- nodes of a cluster ----------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Cluster]:
-    with ExitStack() as stack:
-        yield Cluster(stack, 3)
 
 
 def test_each_node_has_a_lookout(flavour: Flavour, cluster: Cluster, threads: ThreadPoolExecutor) -> None:

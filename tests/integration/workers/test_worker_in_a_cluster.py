@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
 
@@ -17,12 +16,6 @@ from tests.flavours import Flavour
 from tests.workers.handlers import Ledger, Log, running
 
 NAMES = ["orders", "bills", "letters", "parcels"]
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Cluster]:
-    with ExitStack() as stack:
-        yield Cluster(stack, 3)
 
 
 @pytest.mark.parametrize("total", [None, 3])
