@@ -47,7 +47,7 @@ class Asking(Troubles):
         self.retired: list[Any] = []
         #: The blocking command that is on its way or in Redis.
         self.blocked: Block | None = None
-        #: The number of the last one.
+        #: How many of them were sent. It distinguishes the next one from this.
         self.number = 0
         # Whether the source has a look, as far as is known.
         self._looks = True
@@ -101,7 +101,7 @@ class Asking(Troubles):
         debts.paid(request)
         return values
 
-    def _may_block(self, *, is_unsure: bool) -> bool:
+    def _may_block(self) -> bool:
         """Whether a caller needs the blocking command, after another one.
 
         Nothing blocks while values have to go back, or a debt is left: they may have come meanwhile.
@@ -109,7 +109,7 @@ class Asking(Troubles):
         if self.backs.are_left or self.debts:
             return False
         # A replica that refuses to pop answers a look that finds nothing. So the look proves nothing.
-        return (is_unsure and self._refuses) or self.line.is_unserved(self._clock())
+        return (self.trouble is not None and self._refuses) or self.line.is_unserved(self._clock())
 
     def _read_behind(self, request: Request[list[Taken]]) -> Generator[WaitStep, Any, list[Taken]]:
         """The values of the request that was sent after the blocking command."""

@@ -2,7 +2,7 @@
 
 A command may have taken a value, and its reply may never come. So a debt is noted before the command is sent, and paid
 when its reply has been read. When the connection breaks in between, the debt is left, and the next connection begins
-with it.
+with it. (A watched source holds the request that is under way in its ``commands``, and notes it when they fail.)
 
 * A repeatable request owes itself. Sent again, it gives the same values.
 * A blocking command that sets a value aside owes a look. Any look finds such a value, and one look pays for all. Where

@@ -10,7 +10,7 @@ or end the blocking command that it is in.
 
 Three promises:
 
-* **Each reply is read before the next command is sent.** Any failure gives the connection up
+* **All replies of a step are read before the next command is sent.** Any failure gives the connection up
   (:meth:`Troubles._failed`).
 * **Each value is given, on its way back, or owed.** What is in hand when something fails is handed out first
   (:class:`_Saved`). ``debts`` outlive the connection, and are sent again before anything else.
@@ -66,7 +66,7 @@ class WaitEngine(Asking):
         self.is_running = False
         #: Whether the pumper waits for its bell, and has nothing to do as far as is known.
         self.is_idle = False
-        # Whether it waits for its bell.
+        # The same, but until the pumper goes on: others may ring several times.
         self._listens = False
 
     # -- the pumper --------------------------------------------------------------------------------------------------
@@ -74,7 +74,7 @@ class WaitEngine(Asking):
     def run(self) -> Steps:
         """Pumps until there is nothing to do. Values go back before all else."""
         line, debts, backs = self.line, self.debts, self.backs
-        # The bell has not rung for a long time. Other pumps serve the callers that still wait.
+        # Whether the bell has not rung for a long time. Other pumps serve the callers that still wait then.
         has_lingered = False
         while True:
             if self.bell.qsize() and self.admit():
@@ -126,7 +126,7 @@ class WaitEngine(Asking):
         try:
             if self._looks or owes:
                 values = yield from self._look()
-                if not values and not self._may_block(is_unsure=self.trouble is not None):
+                if not values and not self._may_block():
                     return
             if not values:
                 values = yield from self._block()
@@ -209,7 +209,7 @@ class WaitEngine(Asking):
                 return []
             # The command that did not block was allowed. So the next one may block.
             is_unsure = False
-            if not self._may_block(is_unsure=False):
+            if not self._may_block():
                 return []
 
     def _begins(self, *, hurries: bool) -> Block:
@@ -243,7 +243,7 @@ class WaitEngine(Asking):
     # -- beside the takes --------------------------------------------------------------------------------------------
 
     def _idle(self) -> Generator[WaitStep, Any, bool]:
-        """Waits for the bell. Returns whether it rang."""
+        """Waits for the bell. Returns False if it has not rung for a long time."""
         self.is_idle = self._listens = True
         rung: Any = WAKE
         try:
@@ -302,9 +302,8 @@ class WaitEngine(Asking):
     def answer_expired(self) -> None:
         """Answers the callers whose time is over, as far as no command has to end before."""
         line, blocked = self.line, self.blocked
-        # Read once: the pumper ends the trouble without the mutex.
-        if (trouble := self.trouble) is not None:
-            line.answer_expired(trouble)
+        if self.trouble is not None:
+            line.answer_expired(self.trouble)
         elif self.is_idle or (blocked is not None and line.anyone):
             if blocked is not None and self._clock() - blocked.began >= _LONG:
                 # There was nothing. No command is needed for callers who have come since.
@@ -312,7 +311,7 @@ class WaitEngine(Asking):
             line.answer_expired()
 
     def to_end(self) -> Block | None:
-        """The blocking command that others have to end. First it is noted when somebody waits for it again."""
+        """The blocking command that others have to end. None where a caller, also one that has just come, needs it."""
         block = self.blocked
         if block is None or self.connection is None:
             return None

@@ -32,7 +32,7 @@ __all__ = ["SOON", "WAKE", "Answer", "Answering", "Entrance", "Farewell", "Lifel
 
 Answer = Union[list[Taken], RedissonDQError]
 
-# One command takes no more values than this, unless one caller wants more.
+# One command is for no further callers once those before want this many values.
 _ENOUGH = 1000
 # Bytes a second that Redis, the network and this process manage together, also where they have other things to do.
 _RATE = 20_000_000
@@ -40,7 +40,7 @@ _RATE = 20_000_000
 _GRACE = 0.1
 #: Wakes a background task that waits for callers.
 WAKE = "wake"
-#: In the last seconds of a caller's time, no blocking command is sent for it after a look.
+#: In these last seconds of a caller's time, no blocking command is sent for it after a look.
 SOON = 0.002
 
 
@@ -138,7 +138,7 @@ class Lifeline:
     is_withdrawn = False
 
     def keep(self) -> None:
-        """The values are the caller's from here on. A value that has not come yet is never kept."""
+        """The values are the caller's, unless it calls :meth:`let_go`. A value that has not come yet is never kept."""
         if self.waiter is not None and self.waiter.answer.filled:
             self.waiter.farewell = None
 
@@ -182,9 +182,10 @@ class Line:
         self._endless = 0
         self._latest = -math.inf
         self._last_number = 0
-        # The numbers of the last callers for whom a command was sent that has not failed, a command was sent at all,
-        # and a command may have taken values.
-        self._asked_number = self._sent_number = self._doubtful_number = 0
+        # The number of the last caller for whom a command was sent that has not failed.
+        self._asked_number = 0
+        # The number of the last one for whom any command was sent, and for whom one may have taken values unheard.
+        self._sent_number = self._doubtful_number = 0
         self._coming = 0
         # The size in bytes of the largest value that was taken last.
         self._size = 0

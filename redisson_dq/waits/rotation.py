@@ -137,7 +137,7 @@ class SharedSources:
                     gave.append(pump)
             count = len(values)
             values = self.line.give(values)
-            for pump in gave if values else ():
+            for pump in gave:
                 pump.put_away([each for each in values if each.key in pump.source.keys])
             # Values that are left anywhere are taken by the next round.
             if answers and not any(pump.left for pump in self._rotation.order):

@@ -51,13 +51,13 @@ class Troubles:
         self._paused = False
 
     def put_away(self, values: list[Taken]) -> None:
-        """Puts values back where they came from, in the order in which they were taken."""
+        """Has values put back where they came from, in the order in which they were taken."""
         if values:
             self.backs.add(values)
             self._has_work()
 
     def recover(self, request: Request[list[Taken]]) -> None:
-        """Sends a repeatable request again. Its sender does not wait for the reply any more."""
+        """Has a repeatable request sent again. Its sender does not wait for the reply any more."""
         self.debts.owe(request)
         self._has_work()
 

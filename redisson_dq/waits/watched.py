@@ -179,7 +179,7 @@ class WatchedSource(Troubles):
         self.wake()
 
     def close(self) -> None:
-        """No caller comes any more. Returns the values that are left."""
+        """No caller comes any more. Sends back the values that are left."""
         if self.debts or self.backs.are_left:
             self._call_from(State.RESTING)
         self._call_from(State.YIELDED, State.WATCHED)
@@ -188,9 +188,8 @@ class WatchedSource(Troubles):
 
     def answer_expired(self) -> None:
         """Answers the callers whose time is over, as far as no command has to be sent before."""
-        # Read once: the lookout ends the trouble without the mutex.
-        if (trouble := self.trouble) is not None:
-            self.line.answer_expired(trouble)
+        if self.trouble is not None:
+            self.line.answer_expired(self.trouble)
         elif self.state is State.WATCHED and self.line.anyone:
             # No command is needed for callers who have come since. A value that comes is for those who wait longer.
             self.line.asked()
@@ -261,10 +260,11 @@ class WatchedSource(Troubles):
     def ask(self, share: int, now: float) -> None:
         """Chooses the commands to take ``share`` values."""
         request = owed = self.debts.first
-        if request is None and share:
+        if owed is not None:
+            # From here on ``commands`` has it, as a new one. It is owed again where no reply comes.
+            self.debts.paid(owed)
+        elif share:
             request = self.source.at_once(share)
-        if request is not None:
-            self.debts.paid(request)
         # Where more is left than is taken now, the next round comes anyway.
         watches = request is None or (not self.is_key_watched and (self.left or 0) <= share)
         self.chose = now
