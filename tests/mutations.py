@@ -66,15 +66,15 @@ MUTATIONS = [
     Mutation(
         "rates by key: a new value takes the token of one that waits",
         "redisson_dq/scripts/admit.lua",
-        "if before or bucket.tokens < 1 or",
-        "if bucket.tokens < 1 or",
+        "if not (v.before or bucket.tokens < 1 or",
+        "if not (bucket.tokens < 1 or",
         "tests/integration/workers/test_order_of_keys.py::test_a_new_value_takes_no_token_of_one_that_waits",
     ),
     Mutation(
         "limits by key: a value called up is behind a new one",
         "redisson_dq/scripts/admit.lua",
-        "local before = line and not takes_turns and",
-        "local before = had and line and not takes_turns and",
+        "if not v.line or v.in_turns then",
+        "if not v.had or not v.line or v.in_turns then",
         "tests/integration/workers/test_order_of_keys.py::test_a_value_called_up_comes_to_another_client_after_a_new_one",
     ),
     Mutation(

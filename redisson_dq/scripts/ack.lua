@@ -4,19 +4,15 @@
 -- ARGV: "bounded" or "", the ids; last the process that calls
 -- RETURN: the server's time in epoch us; "acked" or "lost" of each
 -- COST: O(n log m), n leases, m waiting
--- INCLUDE: clock, endings, room, announce, need, delivery_record, settle, events
+-- INCLUDE: clock, endings, room, announce, need, delivery_record, settle, begin_events, events
 local now_us, now_ms = server_time()
 local who = table.remove(ARGV)
 local ids = {unpack(ARGV, 2)}
 -- Fails on a wrong type before anything is written.
 redis.call('HLEN', keys.deliveries)
 need(ENDING)
--- Most queues have neither keys nor limits nor settings.
-local lined = redis.call('EXISTS', keys.turns, keys.settings) > 0
-if lined then
-  lined = redis.call('EXISTS', keys.turns) == 1
-  keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
-end
+-- Most queues have neither keys nor limits.
+local lined = begin_events(keys.turns, now_ms, who)
 if ARGV[1] == 'bounded' then
   need({'GET', 'INCRBY'})
 end
@@ -33,22 +29,21 @@ for i, id in ipairs((lined or named or events_kept) and done or {}) do
   records[i] = parsed(redis.call('HGET', keys.deliveries, id)) or false
 end
 
-if not lined then
+local function end_leases()
   finish(members, done)
   settle_all(records, done, now_ms)
   if ARGV[1] == 'bounded' then
     make_room(#done)
   end
+end
+if not lined then
+  end_leases()
   return reply_with({now_us, outcomes})
 end
 
 -- INCLUDE: lines
 check_lines()
 need(LINING)
-finish(members, done)
-settle_all(records, done, now_ms)
+end_leases()
 all_leave(records, done, now_us, now_ms)
-if ARGV[1] == 'bounded' then
-  make_room(#done)
-end
 return reply_with({now_us, outcomes})

@@ -19,7 +19,7 @@ redis.call('ZCARD', keys.timeout)
 local beside = redis.call('EXISTS', keys.turns, keys.histories, keys.settings, keys.settings, keys.settings)
 if beside > 2 then
   beside = beside - 3
-  keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
+  keep_events(now_ms, who)
 end
 if
   beside > 0

@@ -4,7 +4,7 @@
 -- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, how many to lease at most, for how many us, after how many deliveries a value is a dead letter (0: never), "bounded" or "", how many limits follow; of each limit the digest and the home of its slots (or ""), how many slots (0: any number), the digest and the home of its rate (or ""), how many tokens in how many us (0: any number), how many the bucket holds, the words and names of a limit by key (or ""); of each value that was seen the digest of its bytes, the digest of its key (or ""), the number of its limit (or 0), what it is unique by (or "") and for how many us; last the process that calls
 -- RETURN: the server's time in epoch us; how many became dead letters; of each lease its id, its deadline, its record and its value; of each duplicate that was dropped its value; how many were parked; how many were called up for free slots; in how many ms the first slot ends that values wait for (0: they wait, and no slot is taken), or -1
 -- COST: O(n log m), n taken, m waiting
--- INCLUDE: clock, add, foreign, reap, delivery_record, lapse, history, unlearn, leave, turn, lines, shared_limit, bucket, slots, by_key, past, past_taking, forget_histories, named, settle, grant, regrant, digest, dead, room, keep_alive, announce, need, events, check_types
+-- INCLUDE: clock, add, foreign, reap, delivery_record, lapse, history, unlearn, leave, turn, lines, shared_limit, bucket, slots, by_key, past, past_taking, forget_histories, named, settle, grant, regrant, digest, dead, room, keep_alive, announce, need, events, check_types, begin_events
 local ADMITTING = {'LINDEX', 'LPOP', 'LRANGE', 'LSET', 'LTRIM', 'ZLEXCOUNT', 'ZRANDMEMBER', 'ZREVRANGEBYLEX'}
 -- A value that is not called up waits as long as a lease, and this much longer for each value before it.
 local APART_MS = 20
@@ -39,13 +39,8 @@ do
       key = ARGV[i + 1], limit = limits[tonumber(ARGV[i + 2])], unique = ARGV[i + 3], unique_us = ARGV[i + 4],
     }
   end
-  local over = redis.call('ZCOUNT', keys.leases, '-inf', now_ms)
-  -- A key that is named twice counts twice.
-  local beside = redis.call('EXISTS', keys.histories, keys.settings, keys.settings)
-  if beside > 1 then
-    keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
-  end
-  known = over > 0 or beside % 2 == 1
+  known = begin_events(keys.histories, now_ms, who)
+  known = redis.call('ZCOUNT', keys.leases, '-inf', now_ms) > 0 or known
 end
 set_scored_aside(keys.lines)
 if known then
@@ -55,10 +50,64 @@ local deadline = due_of(visible_us, now_us)
 local add, latest = adder(written, now_us), deadline
 local popped, buried, parked, cancelled, dropped = 0, 0, 0, 0, {}
 
+-- -- one value -------------------------------------------------------------------------------------------------------
+
+-- Lua allows a script 200 local names.
+local steps = {}
+
+-- Whether a value came out of the ready list that no call has put at its head. Those that were called up have left it then.
+local met_new = false
+in_turn.new = 0
+
+-- A value, with what is known of it:
+--
+--   asked        what the caller has seen of it
+--   d            the record of its deliveries
+--   limit, line  its limit, and the line that keeps the order of its key, or nil
+--   in_turns     its key takes turns with others
+--   had          the place that it had in that line
+--   has_slot     it was called up for a slot
+--   is_next      it is the turn of its key
+--   returns      it was parked or received before, and does not go to the end of the waiting ones
+--   handed_back  untouched, so it goes before all others of the line
+function steps.known_as(value, digest, asked, from_ready)
+  local d = known and history_of(value, digest) or unknown(digest)
+  if not d.id and from_ready then
+    met_new, in_turn.new = true, in_turn.new + 1
+  end
+  local limit = by_keys.limit_of(asked.limit, d)
+  if limit ~= asked.limit then
+    by_keys.named[#by_keys.named + 1] = limit
+  end
+  local v = {
+    value = value, digest = digest, asked = asked, d = d, limit = limit, line = limit and by_keys.line_of(limit),
+    in_turns = limit and limit.turns ~= '', returns = d.turn ~= nil or d.attempt > 0,
+  }
+  if d.id and limit then
+    v.has_slot = redis.call('ZREM', keys.lines, 'c' .. limit.id .. d.id) == 1
+    if limit.label then
+      d.since, v.had = by_keys.forget_parked(d.id)
+      by_keys.forget_slot(limit, d.id)
+    end
+    if v.in_turns then
+      v.is_next = redis.call('ZREM', keys.lines, 'c' .. limit.turns .. d.id, 'g' .. limit.rate .. d.id) > 0 or v.has_slot
+        or in_turn.was_called(digest, limit, true)
+    end
+    if v.had and (v.is_next or not v.in_turns) then
+      drop_turn(v.had)
+    end
+    v.had = v.had and v.line and string.sub(v.had, 1, 17) == 'w' .. v.line and v.had or nil
+  end
+  v.handed_back = v.line and not v.had and d.attempt == 0 and d.received > 0
+  v.is_next = v.is_next or v.in_turns and v.handed_back
+  return v
+end
+
 -- Makes the value wait. Returns the id of its entry. The argument label says for what, where a limit by key parks it.
-local function park(value, d, turn, due, label)
-  d.turn = turn and text_of(turn) or ''
-  local entry = add(value, due)
+function steps.park(v, due, label)
+  local d = v.d
+  d.turn = v.turn and text_of(v.turn) or ''
+  local entry = add(v.value, due)
   if label then
     by_keys.note_parked(entry, d.since or now_ms, label)
   end
@@ -71,28 +120,62 @@ local function park(value, d, turn, due, label)
 end
 
 -- Makes a value wait for the turn of its key, or again for the turn that it had.
-function in_turn.park(value, d, turn, limit, had)
-  local mine = by_keys.place_of(limit.turns, had, false, now_ms)
-  local due = deadline + APART_MS * apart(mine, line_of('w' .. limit.turns, 1)[1])
-  local entry = park(value, d, turn, due, limit.turns_label .. '\0' .. mine)
+function in_turn.park(v)
+  local turns = v.limit.turns
+  local mine = by_keys.place_of(turns, v.had, false, now_ms)
+  local due = deadline + APART_MS * apart(mine, line_of('w' .. turns, 1)[1])
+  local entry = steps.park(v, due, v.limit.turns_label .. '\0' .. mine)
   redis.call('HSET', keys.turns, mine, entry)
   return entry
 end
 
--- The turn of a value in the line of its key, and how many are before it. The argument came is the time at which a
--- parked value was ready again. Values that were ready before it have left the list.
-local function turn_in(key, d, came)
-  local prefix, turn = 'k' .. key, turn_of(d)
+-- Whether nobody is to receive the value: it was cancelled, was delivered too often, or is a duplicate.
+function steps.ends(v)
+  local d, asked = v.d, v.asked
+  if was_cancelled(d) then
+    leave_line(d, now_ms)
+    settle(d, '', now_ms)
+    note_event('dropped', '', d)
+    cancelled = cancelled + 1
+    return true
+  end
+  if asked.key == '' and turn_of(d) then
+    leave_line(d, now_ms)
+    d.turn = nil
+  end
+  if delivery_limit > 0 and d.attempt >= delivery_limit then
+    leave_line(d, now_ms)
+    to_dead(letter_id(nonce), v.value, d, '', now_ms)
+    buried = buried + 1
+    return true
+  end
+  local until_ms = asked.unique ~= '' and tonumber(redis.call('ZSCORE', keys.handled, asked.unique) or nil)
+  if until_ms and until_ms > now_ms then
+    leave_line(d, now_ms)
+    dropped[#dropped + 1] = v.value
+    settle(d, d.id, now_ms)
+    note_event('dropped', '', d)
+    return true
+  end
+  return false
+end
+
+-- Finds the turn of a value in the line of its key, and returns how many are before it. Values that were ready before it
+-- have left the list.
+function steps.find_turn(v)
+  local d, came = v.d, v.d.order
+  local prefix, turn = 'k' .. v.asked.key, turn_of(d)
   if not (turn and string.sub(turn, 1, 17) == prefix and redis.call('ZSCORE', keys.lines, turn)) then
     turn = new_turn(prefix, now_ms)
     came = 0
   end
+  v.turn = turn
   for _ = 1, 100 do
     local first, left, state, other, id, member = first_of(prefix, now_ms, turn)
     if not first then
       break
     elseif state == 'mine' then
-      return turn, 0
+      return 0
     elseif state == 'ready' and other.order < came then
       -- Another client has taken it, as the ready list is in order.
       local item = item_at(id, unlearn(id))
@@ -105,166 +188,134 @@ local function turn_in(key, d, came)
         -- The values before it have left without calling it up.
         call_up(other, id, member, now_ms)
       end
-      return turn, apart(turn, first)
+      return apart(turn, first)
     end
   end
-  return turn, 100
+  return 100
 end
 
--- Whether a value came out of the ready list that no call has put at its head. Those that were called up have left it then.
-local met_new = false
-in_turn.new = 0
+function steps.waits_for_key(v)
+  local before = v.asked.key ~= '' and steps.find_turn(v) or 0
+  if before > 0 then
+    -- When its key lets it, it is the last that waits for a slot or a token.
+    drop_turns({v.had})
+    steps.park(v, deadline + APART_MS * before)
+  end
+  return before > 0
+end
 
-local function admit(value, digest, asked, from_ready)
-  local d = known and history_of(value, digest) or unknown(digest)
-  if not d.id and from_ready then
-    met_new, in_turn.new = true, in_turn.new + 1
+function steps.waits_for_turn(v)
+  local waits = v.in_turns and not v.is_next
+    and (grants >= count or #line_of('w' .. string.sub(v.limit.turns, 1, 4), 1) > 0)
+  if waits then
+    in_turn.park(v)
   end
-  local limit = by_keys.limit_of(asked.limit, d)
-  if limit ~= asked.limit then
-    by_keys.named[#by_keys.named + 1] = limit
+  return waits
+end
+
+-- The first value of its line that goes before it. A retry begins when it comes.
+function steps.first_before(v)
+  if not v.line or v.in_turns then
+    return nil
   end
-  local takes_turns, line = limit and limit.turns ~= '', limit and by_keys.line_of(limit)
-  -- The turn that it had among those of its key, and whether that has come.
-  local had, is_next, has_slot
-  if d.id and limit then
-    has_slot = redis.call('ZREM', keys.lines, 'c' .. limit.id .. d.id) == 1
-    if limit.label then
-      d.since, had = by_keys.forget_parked(d.id)
-      by_keys.forget_slot(limit, d.id)
+  local number = v.had and number_of(v.had) or v.handed_back and in_turn.FIRST or v.d.attempt > 0 and 0 or math.huge
+  return by_keys.first_before(v.line, number, v.has_slot and 0 or v.d.order, now_ms)
+end
+
+function steps.waits_for_slot(v)
+  local limit = v.limit
+  if not limit or limit.slots == 0 then
+    return false
+  end
+  if not v.in_turns and (v.has_slot or v.had or v.before) then
+    by_keys.came[limit.id] = limit
+  end
+  local in_order = limit.in_order == 'id'
+  local first = first_of('w' .. limit.id, now_ms)
+  if not (in_order and v.before
+    or first and not in_order and not v.returns or slots.taken(limit, now_ms) >= limit.slots) then
+    return false
+  end
+  if v.in_turns then
+    local entry = in_turn.park(v)
+    if first or limit.home == '' then
+      return true
     end
-    if takes_turns then
-      is_next = redis.call('ZREM', keys.lines, 'c' .. limit.turns .. d.id, 'g' .. limit.rate .. d.id) > 0 or has_slot
-        or in_turn.was_called(digest, limit, true)
-    end
-    if had and (is_next or not takes_turns) then
-      drop_turn(had)
-    end
-    had = had and line and string.sub(had, 1, 17) == 'w' .. line and had or nil
+    -- For a slot that becomes free in another queue.
+    redis.call('HSET', keys.turns, new_turn('w' .. limit.id, now_ms), entry)
+  else
+    local mine = by_keys.place_of(limit.id, in_order and v.had, in_order and v.handed_back, now_ms)
+    local place = in_order and mine or v.line and by_keys.place_of(v.line, v.had, v.handed_back, now_ms)
+    local due = deadline + APART_MS * apart(mine, first or mine)
+    local entry = steps.park(v, due, place and limit.label .. '\0' .. place or limit.label)
+    redis.call('HSET', keys.turns, mine, entry, place or mine, entry)
   end
-  -- A value that was parked or received before does not go to the end of the waiting ones.
-  local came, returns = d.order, d.turn ~= nil or d.attempt > 0
-  local handed_back = line and not had and d.attempt == 0 and d.received > 0
-  is_next = is_next or takes_turns and handed_back
-  -- Behind which number it begins. A retry begins when it comes.
-  local number = had and number_of(had) or handed_back and in_turn.FIRST or d.attempt > 0 and 0 or math.huge
-  if was_cancelled(d) then
-    leave_line(d, now_ms)
-    settle(d, '', now_ms)
-    note_event('dropped', '', d)
-    cancelled = cancelled + 1
-    return
+  if limit.home ~= '' then
+    redis.call('ZADD', slots_key(limit.home), 0, homes.queue_in(limit.id, limit.home))
   end
-  if asked.key == '' and turn_of(d) then
-    leave_line(d, now_ms)
-    d.turn = nil
+  return true
+end
+
+-- When a value that finds no token gets one: the time of the next token, or of the one after those for values before it,
+-- or one interval after the time that was given last.
+function steps.token_at(v, bucket, mine)
+  local function time_of(token)
+    return bucket.from + math.ceil((token - bucket.level) * v.limit.per_us / v.limit.tokens)
   end
-  if delivery_limit > 0 and d.attempt >= delivery_limit then
-    leave_line(d, now_ms)
-    to_dead(letter_id(nonce), value, d, '', now_ms)
-    buried = buried + 1
-    return
+  local booked = bucket.booked + math.ceil(v.limit.per_us / v.limit.tokens)
+  if v.before then
+    local after = apart(mine, v.before)
+    return math.max(v.had and 0 or booked, now_us + 1000 * APART_MS * after, time_of(after + 1))
+  elseif bucket.booked <= now_us or v.had or v.handed_back then
+    return time_of(bucket.tokens + 1)
   end
-  if asked.unique ~= '' then
-    local until_ms = tonumber(redis.call('ZSCORE', keys.handled, asked.unique) or nil)
-    if until_ms and until_ms > now_ms then
-      leave_line(d, now_ms)
-      dropped[#dropped + 1] = value
-      settle(d, d.id, now_ms)
-      note_event('dropped', '', d)
-      return
-    end
+  return booked
+end
+
+-- Whether the value waits for a token. Otherwise it has taken one.
+function steps.waits_for_token(v)
+  local limit = v.limit
+  if not limit or limit.tokens == 0 then
+    return false
   end
-  local turn
-  if asked.key ~= '' then
-    local before
-    turn, before = turn_in(asked.key, d, came)
-    if before > 0 then
-      -- When its key lets it, it is the last that waits for a slot or a token.
-      drop_turns({had})
-      park(value, d, turn, deadline + APART_MS * before)
-      return
-    end
-  end
-  if takes_turns and not is_next and (grants >= count or #line_of('w' .. string.sub(limit.turns, 1, 4), 1) > 0) then
-    in_turn.park(value, d, turn, limit, had)
-    return
-  end
-  local before = line and not takes_turns and by_keys.first_before(line, number, has_slot and 0 or came, now_ms)
-  if limit and limit.slots > 0 then
-    if not takes_turns and (has_slot or had or before) then
-      by_keys.came[limit.id] = limit
-    end
-    local in_order = limit.in_order == 'id'
-    local first = first_of('w' .. limit.id, now_ms)
-    if in_order and before or first and not in_order and not returns or slots.taken(limit, now_ms) >= limit.slots then
-      if takes_turns then
-        local entry = in_turn.park(value, d, turn, limit, had)
-        if first or limit.home == '' then
-          return
-        end
-        -- For a slot that becomes free in another queue.
-        redis.call('HSET', keys.turns, new_turn('w' .. limit.id, now_ms), entry)
-        redis.call('ZADD', slots_key(limit.home), 0, homes.queue_in(limit.id, limit.home))
-        return
-      end
-      local mine = by_keys.place_of(limit.id, in_order and had, in_order and handed_back, now_ms)
-      local place = in_order and mine or line and by_keys.place_of(line, had, handed_back, now_ms)
-      local due = deadline + APART_MS * apart(mine, first or mine)
-      local entry = park(value, d, turn, due, place and limit.label .. '\0' .. place or limit.label)
-      redis.call('HSET', keys.turns, mine, entry)
-      if place and place ~= mine then
-        redis.call('HSET', keys.turns, place, entry)
-      end
-      if limit.home ~= '' then
-        redis.call('ZADD', slots_key(limit.home), 0, homes.queue_in(limit.id, limit.home))
-      end
-      return
-    end
-  end
-  if limit and limit.tokens > 0 then
-    local bucket = buckets.of(limit, now_us)
-    if before or bucket.tokens < 1 or not returns and bucket.booked > now_us then
-      if takes_turns and by_keys.is_booked(limit, now_ms) then
-        in_turn.park(value, d, turn, limit, had)
-        return
-      end
-      local mine = line and by_keys.place_of(line, had, handed_back, now_ms)
-      -- The time of the next token, or of the one after those for values before it, or one interval after the time that was
-      -- given last.
-      local booked = bucket.booked + math.ceil(limit.per_us / limit.tokens)
-      if before then
-        local after = apart(mine, before)
-        local token = bucket.from + math.ceil((after + 1 - bucket.level) * limit.per_us / limit.tokens)
-        booked = math.max(had and 0 or booked, now_us + 1000 * APART_MS * after, token)
-      elseif bucket.booked <= now_us or had or handed_back then
-        booked = bucket.from + math.ceil((bucket.tokens + 1 - bucket.level) * limit.per_us / limit.tokens)
-      end
-      buckets.write(limit, bucket.noted_from, bucket.noted_level, math.max(booked, bucket.booked), now_us)
-      buckets.note_queue(limit)
-      local label = mine and limit.rate_label .. '\0' .. mine or limit.rate_label
-      local entry = park(value, d, turn, math.ceil(booked / 1000), label)
-      if mine then
-        redis.call('HSET', keys.turns, mine, entry)
-      end
-      if takes_turns then
-        redis.call('ZADD', keys.lines, 0, 'g' .. limit.rate .. entry)
-      end
-      return
-    end
+  local bucket = buckets.of(limit, now_us)
+  if not (v.before or bucket.tokens < 1 or not v.returns and bucket.booked > now_us) then
     buckets.write(limit, bucket.from, bucket.level - 1, bucket.booked, now_us)
+    return false
+  elseif v.in_turns and by_keys.is_booked(limit, now_ms) then
+    in_turn.park(v)
+    return true
   end
-  d.turn = turn and text_of(turn)
-  begun[turn or ''] = true
+  local mine = v.line and by_keys.place_of(v.line, v.had, v.handed_back, now_ms)
+  local booked = steps.token_at(v, bucket, mine)
+  buckets.write(limit, bucket.noted_from, bucket.noted_level, math.max(booked, bucket.booked), now_us)
+  buckets.note_queue(limit)
+  local label = mine and limit.rate_label .. '\0' .. mine or limit.rate_label
+  local entry = steps.park(v, math.ceil(booked / 1000), label)
+  if mine then
+    redis.call('HSET', keys.turns, mine, entry)
+  end
+  if v.in_turns then
+    redis.call('ZADD', keys.lines, 0, 'g' .. limit.rate .. entry)
+  end
+  return true
+end
+
+-- Leases the value, with its slot.
+function steps.begin(v)
+  local limit, asked = v.limit, v.asked
+  v.d.turn = v.turn and text_of(v.turn)
+  begun[v.turn or ''] = true
   local id = next_id(nonce, known)
-  grant(envelope, id, value, digest, d, deadline, now_ms)
-  if takes_turns then
-    local of_limit = limit.slots > 0 and limit.id .. limit.home or in_turn.NO_LIMIT
+  grant(envelope, id, v.value, v.digest, v.d, deadline, now_ms)
+  local has_slots = limit and limit.slots > 0
+  if v.in_turns then
+    local of_limit = has_slots and limit.id .. limit.home or in_turn.NO_LIMIT
     redis.call('HSET', keys.turns, 's' .. id, of_limit .. string.sub(limit.turns, 1, 4) .. in_turn.MARK)
   end
-  if limit and limit.slots > 0 then
+  if has_slots then
     redis.call('ZADD', keys.lines, 0, 's' .. limit.id .. id)
-    if not takes_turns then
+    if not v.in_turns then
       redis.call('HSET', keys.turns, 's' .. id, limit.id .. limit.home)
     end
     if limit.home ~= '' then
@@ -278,16 +329,35 @@ local function admit(value, digest, asked, from_ready)
   end
 end
 
+local function admit(value, digest, asked, from_ready)
+  local v = steps.known_as(value, digest, asked, from_ready)
+  if steps.ends(v) or steps.waits_for_key(v) or steps.waits_for_turn(v) then
+    return
+  end
+  v.before = steps.first_before(v)
+  if not steps.waits_for_slot(v) and not steps.waits_for_token(v) then
+    steps.begin(v)
+  end
+end
+
+-- -- the ready list --------------------------------------------------------------------------------------------------
+
+-- The limit of a value by its own key. The argument id is that of its record, or nil.
+function in_turn.limit_by(limit, digest, id)
+  local d = id and parsed(redis.call('HGET', keys.deliveries, id))
+  return by_keys.limit_of(limit, d or unknown(digest))
+end
+
 -- Whether a value with these bytes was called up for its turn. The argument comes: it has come.
 function in_turn.was_called(digest, limit, comes)
   for _, member in ipairs(known_of(digest)) do
     local id = string.sub(member, 41)
-    local of_value = by_keys.limit_of(limit, parsed(redis.call('HGET', keys.deliveries, id)) or unknown(digest))
+    local of_value = in_turn.limit_by(limit, digest, id)
     for _, name in ipairs({of_value.turns, of_value.id}) do
-      if redis.call('ZSCORE', keys.lines, 'c' .. name .. id) then
-        if comes then
-          redis.call('ZREM', keys.lines, 'c' .. name .. id)
-        end
+      local called = 'c' .. name .. id
+      local was_called = comes and redis.call('ZREM', keys.lines, called) == 1
+        or not comes and redis.call('ZSCORE', keys.lines, called)
+      if was_called then
         return true
       end
     end
@@ -295,14 +365,13 @@ function in_turn.was_called(digest, limit, comes)
   return false
 end
 
--- The limit of a value in the list, by its own key.
+-- The limit of a value in the list.
 function in_turn.limit_of(digest, limit)
   if not limit or limit.turns_context == '' then
     return limit
   end
   local member = known_of(digest)[1]
-  local d = member and parsed(redis.call('HGET', keys.deliveries, string.sub(member, 41)))
-  return by_keys.limit_of(limit, d or unknown(digest))
+  return in_turn.limit_by(limit, digest, member and string.sub(member, 41))
 end
 
 -- Whether a value has had a turn, and is ready again by its due time.

@@ -30,7 +30,7 @@ need(rights_to_add(envelope), {'HSET'}, due == '' and {'HDEL'} or {}, lateness ~
 change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)
 local now_us, now_ms = server_time()
 local add = adder(envelope, now_us)
-keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
+keep_events(now_ms, who)
 local function put(value, due)
   local id = add(value, due)
   note_event('offered', id, nil, value, due)

@@ -10,7 +10,7 @@ local now = string.format('(%.0f', now_ms)
 local count, bytes = redis.call('ZCOUNT', keys.leases, now, '+inf'), 0
 local first = math.max(redis.call('ZCARD', keys.leases) - count, rank_behind(keys.leases, ARGV[1], ARGV[2]))
 local rows = {}
-local last, at = each_ranked(keys.leases, first, function(id, deadline)
+local last, at = each_behind(keys.leases, first, function(id, deadline)
   local member = find(id, deadline)
   local value = member and unwrap(member)
   if value then

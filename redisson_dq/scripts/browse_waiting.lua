@@ -8,7 +8,7 @@ local now_us, now_ms = server_time()
 local most, head = tonumber(ARGV[3]), tonumber(ARGV[4])
 local now = string.format('(%.0f', now_ms)
 local rows = {}
-local last, at = each_ranked(keys.timeout, rank_behind(keys.timeout, ARGV[1], ARGV[2]), function(member, score)
+local last, at = each_behind(keys.timeout, rank_behind(keys.timeout, ARGV[1], ARGV[2]), function(member, score)
   local value, id = unwrap(member)
   local ends = id and #id == 10 and redis.call('ZSCORE', keys.leases, id)
   if not (ends and tonumber(ends) > now_ms) then

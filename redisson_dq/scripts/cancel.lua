@@ -23,7 +23,7 @@ elseif not at then
   end
   return reply_with(fate(id, record, due, remember_ms, now_ms))
 end
-local is_noted = keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, ARGV[5])
+local is_noted = keep_events(now_ms, ARGV[5])
 local d = at.d or is_noted and parsed(redis.call('HGET', keys.deliveries, id))
 withdraw(id, record, at, remember_ms, now_ms)
 note_event('cancelled', id, d, at.value)

@@ -16,7 +16,7 @@ check_known()
 need(TAKING_OUT)
 if member then
   local _, now_ms = server_time()
-  keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, ARGV[2])
+  keep_events(now_ms, ARGV[2])
   take_out(entry, member)
   note_event('cancelled', entry, nil, (unwrap(member)))
 end

@@ -60,7 +60,7 @@ for _, field in ipairs(fields) do
   end
 end
 redis.call('UNLINK', keys.envelopes, keys.timeout, keys.records)
-keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, ARGV[1])
+keep_events(now_ms, ARGV[1])
 note_event('cleared', '', nil, nil, nil, nil, 'waiting')
 in_parts(held, function(...) redis.call('ZADD', keys.timeout, ...) end)
 in_parts(kept, function(...) redis.call('HSET', keys.records, ...) end)

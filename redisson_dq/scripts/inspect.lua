@@ -3,7 +3,7 @@
 -- ARGV: the Redis type of each key, "" for the channel
 -- RETURN: the server's time in epoch us; of each key that is there: its number, its type, its size (0 for a wrong type), when it vanishes in epoch ms (-1: never), its bytes in memory (-1: unknown); names of figures and what is known of each, in turn
 -- COST: O(log m + l), m waiting, l at most 2,000 leases whose entries are gone; the entries at the ends of the waiting side and the head of the ready list are read
--- INCLUDE: clock, figures, expiry, entry_kind, newer_met, digest, known_of, delivery_record, forms
+-- INCLUDE: clock, figures, expiry, entry_kind, newer_met, digest, known_of, delivery_record, forms, looks
 local now_us, now_ms = server_time()
 local rows = keys_there(function(key)
   -- Not every user may ask for it.

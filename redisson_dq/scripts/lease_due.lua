@@ -21,7 +21,7 @@ local paused, history = unpack(redis.call('HMGET', keys.settings, 'paused', 'his
 if paused then
   return reply_with({0, {}, 0, 0, now_us, {}})
 end
-keep_events(history, now_ms, ARGV[10])
+keep_events(now_ms, ARGV[10], history)
 need(TAKING, TAKING_DUE, ERASING, RECORDING, GRANTING, BURYING, FOLLOWING)
 change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)
 local deadline = due_of(ARGV[3], now_us)

@@ -3,15 +3,11 @@
 -- ARGV: envelope ("current", "legacy" or "lean"), a context (JSON), delays (doubles of seconds, little endian, in one string), then a value for each; last the process that calls
 -- RETURN: how many were added (0: the queue is full), id and due of the first, the server's time in epoch us
 -- COST: O(n log m), n values offered, m waiting
--- INCLUDE: clock, add, add_many, limit, need, announce, delivery_record, digest, leave, forget_histories, events
+-- INCLUDE: clock, add, add_many, limit, need, announce, delivery_record, digest, leave, forget_histories, events, check_types
 local now_us, now_ms = server_time()
 local who = table.remove(ARGV)
--- Fails on a wrong type before anything is written.
-redis.call('LLEN', keys.envelopes)
+check_types({keys.envelopes}, {keys.histories, keys.history_ends}, {keys.deliveries})
 local nothing_ready = redis.call('LLEN', keys.ready) + redis.call('LLEN', keys.arrivals) == 0
-redis.call('HLEN', keys.deliveries)
-redis.call('ZCARD', keys.histories)
-redis.call('ZCARD', keys.history_ends)
 if not has_room(#ARGV - 3, now_ms, who) then
   return reply_with({0, '', 0, now_us})
 end

@@ -11,18 +11,12 @@ if score ~= '' then
   -- Where the last one is gone, those of its score come again.
   rank = rank and rank + 1 or redis.call('ZCOUNT', key, '-inf', '(' .. score)
 end
-local page, bytes, count = {}, 0, FIRST_READ
-while #page < 2 * most and bytes < MOST_BYTES do
-  local found = redis.call('ZRANGE', key, rank, rank + math.min(count, most - math.floor(#page / 2)) - 1, 'WITHSCORES')
-  if #found == 0 then
-    break
-  end
-  for i = 1, #found do
-    page[#page + 1] = found[i]
-  end
-  rank = rank + math.floor(#found / 2)
-  local read
-  read, count = next_read(found, most, 2)
-  bytes = bytes + read
-end
+local page, bytes = {}, 0
+each_read(rank, rank + most - 1, most, 2, function(from, till)
+  return redis.call('ZRANGE', key, from, till, 'WITHSCORES')
+end, function(found, at)
+  page[#page + 1], page[#page + 2] = found, at
+  bytes = bytes + #found
+  return bytes >= MOST_BYTES
+end)
 return page

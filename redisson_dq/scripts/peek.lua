@@ -11,19 +11,12 @@ local now_us, now_ms = server_time()
 local function shown(most)
   local found, bytes = {}, 0
   for _, key in ipairs({keys.arrivals, keys.ready}) do
-    local start, count, read = 0, FIRST_READ, nil
-    while #found < most and bytes < MOST_BYTES do
-      local page = redis.call('LRANGE', key, start, start + math.min(most - #found, count) - 1)
-      if #page == 0 then
-        break
-      end
-      for _, value in ipairs(page) do
-        found[#found + 1] = value
-      end
-      start = start + #page
-      read, count = next_read(page, most)
-      bytes = bytes + read
-    end
+    each_read(0, bytes < MOST_BYTES and most - #found - 1 or -1, most, 1, function(from, till)
+      return redis.call('LRANGE', key, from, till)
+    end, function(value)
+      found[#found + 1], bytes = value, bytes + #value
+      return bytes >= MOST_BYTES
+    end)
   end
   if #found == 0 and most > 0 and redis.call('EXISTS', keys.histories) == 1 then
     need({'HDEL', 'ZADD', 'ZREM'})

@@ -9,7 +9,7 @@ local recorded = begin_taking({'LPOP', 'ZCARD', 'ZCOUNT', 'ZRANGE'})
 local history = redis.pcall('HGET', keys.settings, 'history')
 if type(history) == 'string' then
   local _, now_ms = server_time()
-  keep_events(history, now_ms, ARGV[2])
+  keep_events(now_ms, ARGV[2], history)
 end
 local values, aside = {}, 0
 local function take(member)

@@ -8,7 +8,7 @@
 redis.call('LLEN', keys.destination)
 local recorded = begin_taking({'LINDEX', 'LLEN', 'LPUSH', 'RPOP', 'ZCARD', 'ZCOUNT', 'ZRANGE'})
 local _, now_ms = server_time()
-keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, ARGV[1])
+keep_events(now_ms, ARGV[1])
 local aside = 0
 while true do
   local member = last_lean() or redis.call('RPOP', keys.envelopes)

@@ -10,7 +10,7 @@ local _, now_ms = server_time()
 local who = table.remove(ARGV)
 local remember_ms = tonumber(ARGV[3])
 local count = 0
-keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
+keep_events(now_ms, who)
 take_letters(ARGV[1], {unpack(ARGV, 4)}, ARGV[2], function(value, d, id)
   note_event('purged', '', d, value)
   count = count + 1

@@ -3,15 +3,10 @@
 -- ARGV: "LPUSH" or "RPUSH", the values
 -- RETURN: how many the list has then
 -- COST: O(k), k values
--- INCLUDE: first_write
+-- INCLUDE: first_write, parts
 change_nothing(function() redis.call('LPOP', KEYS[1], 0) end)
-local length = 0
-for start = 2, #ARGV, 1000 do
-  local stop = math.min(start + 999, #ARGV)
-  if ARGV[1] == 'LPUSH' then
-    length = redis.call('LPUSH', KEYS[1], unpack(ARGV, start, stop))
-  else
-    length = redis.call('RPUSH', KEYS[1], unpack(ARGV, start, stop))
-  end
-end
+local is_first, length = table.remove(ARGV, 1) == 'LPUSH', 0
+in_parts(ARGV, function(...)
+  length = is_first and redis.call('LPUSH', KEYS[1], ...) or redis.call('RPUSH', KEYS[1], ...)
+end)
 return length

@@ -4,7 +4,7 @@
 -- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, how many at most, for how many us, after how many deliveries a value is a dead letter (0: never), "bounded" or "", the process that calls
 -- RETURN: the server's time in epoch us; how many became dead letters; of each lease its id, its deadline, its record and its value; how many values are left
 -- COST: O(n log m), n received, m waiting
--- INCLUDE: clock, popping, grant, announce, need, int, first_write, events
+-- INCLUDE: clock, popping, grant, announce, need, int, first_write, begin_events, events
 local envelope, nonce = ARGV[1], ARGV[2]
 local count, visible_us, limit = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local now_us, now_ms = server_time()
@@ -15,15 +15,9 @@ count_ready()
 redis.call('ZCARD', keys.timeout)
 -- This call may have run before.
 local again = redis.call('HEXISTS', keys.deliveries, nonce .. '\0\0') == 1
--- Most queues have no values that were delivered before, and no settings.
-local over = redis.call('ZCOUNT', keys.leases, '-inf', int(now_ms))
--- A key that is named twice counts twice.
-local beside = redis.call('EXISTS', keys.histories, keys.settings, keys.settings)
-local delivered = beside % 2 == 1
-if beside > 1 then
-  keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, ARGV[7])
-end
-local known = over > 0 or delivered
+-- Most queues have no values that were delivered before.
+local known = begin_events(keys.histories, now_ms, ARGV[7])
+known = redis.call('ZCOUNT', keys.leases, '-inf', int(now_ms)) > 0 or known
 need(RECEIVING, GRANTING)
 
 if not again and not known then

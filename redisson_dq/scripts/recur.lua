@@ -26,7 +26,7 @@ if lateness ~= '' then
   local record = {state = 'w', due = tonumber(due), latest = due + lateness, duplicate = 0, key = ''}
   remember(entry, record, tonumber(remember_ms), now_ms)
 end
-keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, ARGV[8])
+keep_events(now_ms, ARGV[8])
 note_event('offered', entry, nil, value, tonumber(due))
 redis.call('HSET', keys.recurring, 'd' .. id, definition, 'v' .. id, value, 'e' .. id, entry)
 redis.call('ZADD', keys.recurring_due, due, id)

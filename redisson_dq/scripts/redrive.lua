@@ -13,7 +13,7 @@ check_types(
 local is_bounded = redis.call('GET', keys.capacity)
 need(LETTERING, FOLLOWING, {'HSET', 'PEXPIRE', 'PTTL', 'RPUSH', 'ZADD'}, is_bounded and {'INCRBY'} or {})
 change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.histories, 1, 0) end)
-keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
+keep_events(now_ms, who)
 local values = {}
 take_letters(ARGV[1], {unpack(ARGV, 3)}, ARGV[2], function(value, d, id)
   values[#values + 1] = value

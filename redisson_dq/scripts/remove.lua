@@ -36,7 +36,7 @@ end)
 
 need(RECORDING, {'DEL', 'LREM', 'LSET', 'LTRIM', 'RPUSH'})
 change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)
-keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
+keep_events(now_ms, who)
 local last = 0
 for i, member in ipairs(members) do
   local due = redis.call('ZSCORE', keys.timeout, member)

@@ -5,11 +5,11 @@
 -- ARGV: "all", "others", "some", "trim", "clear", "delete" or "unlink"; for how many ms outcomes are remembered; the values, or of "some" how many as LREM takes it and the value, or the first and the last index, or of "delete" and "unlink" "bounded" for the capacity too; last the process that calls
 -- RETURN: how many were taken out; of "clear", "delete" and "unlink" how many keys were there
 -- COST: O(n), n ready; O(n k) to take k values out; O(h log m) more to clear where items have ids, h of them, m waiting
--- INCLUDE: clock, take_away, need, capacity_note
+-- INCLUDE: clock, take_away, need, capacity_note, events
 local who = table.remove(ARGV)
 local which, remember_ms = ARGV[1], tonumber(ARGV[2])
 local _, now_ms = server_time()
-keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
+keep_events(now_ms, who)
 if which == 'clear' or which == 'delete' or which == 'unlink' then
   local names = {keys.ready, keys.arrivals, ARGV[3] == 'bounded' and keys.capacity or nil}
   local count

@@ -19,11 +19,13 @@ elseif not at then
 end
 refuse_newer('deliveries', newer_form('deliveries', redis.call('HGET', keys.deliveries, id)))
 local new_due = due_of(ARGV[4], now_us)
+-- It was rounded up, so the clock is too: a time that is now has come.
+local is_ahead = new_due > math.ceil(now_us / 1000)
 -- An item that is ready, or about to be, has its place among the others.
-if (at.state == 'ready' or at.member and at.state ~= 'leased' and at.due <= now_ms) and not is_ahead(new_due, now_us) then
+if (at.state == 'ready' or at.member and at.state ~= 'leased' and at.due <= now_ms) and not is_ahead then
   return reply_with({'rescheduled', at.member and at.due or new_due, now_us})
 end
-local is_noted = keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, ARGV[7])
+local is_noted = keep_events(now_ms, ARGV[7])
 local d = at.d or is_noted and parsed(redis.call('HGET', keys.deliveries, id))
 
 if at.member and at.state ~= 'leased' then
@@ -51,7 +53,7 @@ else
     d = unlearn(at.id)
   end
   local entry = at.id
-  if is_ahead(new_due, now_us) then
+  if is_ahead then
     entry = adder(envelope, now_us)(at.value, new_due)
   else
     redis.call('RPUSH', keys.ready, at.value)

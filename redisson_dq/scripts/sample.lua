@@ -3,36 +3,29 @@
 -- ARGV: how many entries are read of each key, half of them from either end; how many values and entries are shown
 -- RETURN: the server's time in epoch us; ready values; the first and the last entries, each with its due and its kind in turn; names of figures and what is known of each, in turn
 -- COST: O(n + log m), n entries read, 250,000 bytes of each key and one entry more at most; m waiting
--- INCLUDE: clock, entry_kind, delivery_record
+-- INCLUDE: clock, entry_kind, delivery_record, looks
 local now_us, now_ms = server_time()
 local most, shown = tonumber(ARGV[1]), tonumber(ARGV[2])
 local MOST_BYTES, LARGEST = 250000, 65536
 -- Five years. No caller means to wait longer than this.
 local FAR_MS = 1826 * 86400000
-local told = {}
-
-local function tell(name, figure)
-  if figure then
-    told[#told + 1], told[#told + 2] = name, figure
-  end
-end
 
 local function holds(key, kind)
   return redis.call('TYPE', key).ok == kind
 end
 
--- Lists of elements from the front and from the back, and whether these are all. The argument read gives the elements
--- from one place to another.
+-- Elements from the front, then some from the back; whether these are all, and how many are from the front. The argument
+-- read gives the elements from one place to another.
 local function ends(size, read)
-  local fronts, backs, bytes = {}, {}, 0
-  local function fill(into, from, count, sign)
+  local found, bytes = {}, 0
+  local function fill(from, count, sign)
     local at = 0
     while at < count and bytes < MOST_BYTES do
       local till = math.min(at == 0 and 1 or at + 32, count)
       local some = sign > 0 and read(from + at, from + till - 1) or read(from - till + 1, from - at)
       for i = 1, #some do
         bytes = bytes + #some[i]
-        into[#into + 1] = some[i]
+        found[#found + 1] = some[i]
       end
       if #some == 0 then
         break
@@ -42,11 +35,13 @@ local function ends(size, read)
     return at
   end
   if size <= most then
-    return {fronts}, fill(fronts, 0, size, 1) >= size
+    local whole = fill(0, size, 1) >= size
+    return found, whole, #found
   end
-  fill(fronts, 0, math.floor(most / 2), 1)
-  fill(backs, size - 1, math.floor(most / 2), -1)
-  return {fronts, backs}, false
+  fill(0, math.floor(most / 2), 1)
+  local front = #found
+  fill(size - 1, math.floor(most / 2), -1)
+  return found, false, front
 end
 
 -- -- ready values --------------------------------------------------------------------------------------------------
@@ -56,10 +51,8 @@ if holds(keys.ready, 'list') then
   local found = ends(math.min(redis.call('LLEN', keys.ready), shown), function(from, till)
     return redis.call('LRANGE', keys.ready, from, till)
   end)
-  for _, some in ipairs(found) do
-    for _, value in ipairs(some) do
-      values[#values + 1] = #value <= LARGEST and value or nil
-    end
+  for _, value in ipairs(found) do
+    values[#values + 1] = #value <= LARGEST and value or nil
   end
 end
 
@@ -71,24 +64,23 @@ local in_zset, mirrored, lean = {}, {}, 0
 local zset_whole, zset_size, list_size = true, 0, 0
 if holds(keys.timeout, 'zset') then
   zset_size = redis.call('ZCARD', keys.timeout)
-  local found, whole = ends(zset_size, function(from, till)
+  local found, whole, front = ends(zset_size, function(from, till)
     return redis.call('ZRANGE', keys.timeout, from, till, 'WITHSCORES')
   end)
   zset_whole = whole
-  for _, some in ipairs(found) do
-    for i = 1, #some, 2 do
-      local member, due = some[i], some[i + 1]
-      local kind = entry_kind(member, leased)
-      kinds[kind] = (kinds[kind] or 0) + 1
-      examples[kind] = examples[kind] or member
-      in_zset[member] = true
-      if kind == 'current' or kind == 'legacy' then
-        mirrored[#mirrored + 1] = member
-      end
-      -- Of a queue that is read whole the last ones too: a second service may have begun later.
-      if #member <= LARGEST and (i < 2 * shown or (whole and i > #some - 2 * shown)) then
-        firsts[#firsts + 1], firsts[#firsts + 2], firsts[#firsts + 3] = member, due, kind
-      end
+  for i = 1, #found, 2 do
+    local member, due = found[i], found[i + 1]
+    local kind = entry_kind(member, leased)
+    kinds[kind] = (kinds[kind] or 0) + 1
+    examples[kind] = examples[kind] or member
+    in_zset[member] = true
+    if kind == 'current' or kind == 'legacy' then
+      mirrored[#mirrored + 1] = member
+    end
+    -- Of a queue that is read whole the last ones too: a second service may have begun later.
+    local is_shown = (i > front and i - front or i) < 2 * shown or whole and i > #found - 2 * shown
+    if is_shown and #member <= LARGEST then
+      firsts[#firsts + 1], firsts[#firsts + 2], firsts[#firsts + 3] = member, due, kind
     end
   end
 end
@@ -101,13 +93,11 @@ if holds(keys.envelopes, 'list') then
   end)
   list_whole = whole
   local is_zset = zset_size > 0
-  for _, some in ipairs(found) do
-    for _, member in ipairs(some) do
-      in_list[member] = true
-      if not in_zset[member] and not (is_zset and redis.call('ZSCORE', keys.timeout, member)) then
-        list_alone = list_alone + 1
-        alone_in_list = alone_in_list or member
-      end
+  for _, member in ipairs(found) do
+    in_list[member] = true
+    if not in_zset[member] and not (is_zset and redis.call('ZSCORE', keys.timeout, member)) then
+      list_alone = list_alone + 1
+      alone_in_list = alone_in_list or member
     end
   end
 end
@@ -161,11 +151,7 @@ end
 if leased and holds(keys.deliveries, 'hash') then
   local since, oldest, newest
   local holders, seen, age_ms = {}, {}, 0
-  local now = string.format('(%.0f', now_ms)
-  for _, ids in ipairs({
-    redis.call('ZRANGEBYSCORE', keys.leases, now, '+inf', 'LIMIT', 0, 50),
-    redis.call('ZREVRANGEBYSCORE', keys.leases, '+inf', now, 'LIMIT', 0, 50),
-  }) do
+  for _, ids in ipairs(outermost_leases(now_ms, 50)) do
     for _, id in ipairs(ids) do
       local d = parsed(redis.call('HGET', keys.deliveries, id))
       if d and d.received > 0 and not seen[id] then

@@ -3,7 +3,7 @@
 -- ARGV: the Redis type of each key, "" for the channel
 -- RETURN: the server's time in epoch us; of each key that is there: its number, its type, its size (0 for a wrong type); names of figures and what is known of each, in turn
 -- COST: O(log m), m waiting; at most two entries of the waiting side are read, and 100 records of leases where values are ready
--- INCLUDE: clock, figures
+-- INCLUDE: clock, figures, looks
 -- How many leases whose entries are gone are looked for at each end.
 local MOST_GONE = 100
 local now_us, now_ms = server_time()

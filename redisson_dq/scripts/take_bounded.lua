@@ -4,7 +4,7 @@
 -- ARGV: "poll", "all", "others", "trim" or "clear"; for how many ms outcomes are remembered; how many to poll at most, or the values, or the first and the last index; last the process that calls
 -- RETURN: the values that were polled, else how many were taken out
 -- COST: O(k), k taken by poll, trim or clear; O(n), n ready, to take the others; O(n k) to take k values
--- INCLUDE: need, first_write, announce, capacity
+-- INCLUDE: need, first_write, announce, capacity, events
 local who = table.remove(ARGV)
 local how, size = ARGV[1], redis.call('LLEN', keys.ready)
 need({'INCRBY', 'LLEN'}, how == 'others' and {'RPUSH'} or {})
@@ -22,7 +22,7 @@ end
 -- INCLUDE: clock, take_away
 local remember_ms = tonumber(ARGV[2])
 local _, now_ms = server_time()
-keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
+keep_events(now_ms, who)
 if how == 'clear' then
   local named = begin_taking_away()
   redis.call('DEL', keys.ready)

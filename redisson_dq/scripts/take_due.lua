@@ -15,7 +15,7 @@ local paused, history = unpack(redis.call('HMGET', keys.settings, 'paused', 'his
 if paused then
   return {{}, 0, 0, now_us, {}}
 end
-keep_events(history, now_ms, ARGV[6])
+keep_events(now_ms, ARGV[6], history)
 need(TAKING, TAKING_DUE, ERASING, RECORDING)
 change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)
 local found = due_between(ARGV[1], until_ms, tonumber(ARGV[3]), tonumber(ARGV[4]), now_ms)

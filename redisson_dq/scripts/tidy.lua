@@ -14,7 +14,7 @@ if redis.call('EXISTS', keys.forget, keys.leases, keys.history_ends, keys.handle
   return nil
 end
 some_leased()
-keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, ARGV[1])
+keep_events(now_ms, ARGV[1])
 need(RECORDING, LAPSING)
 change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)
 

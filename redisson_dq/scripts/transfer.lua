@@ -15,7 +15,7 @@ if special then
   if paused then
     return {0, 0, 0, now_us, 'alone', {}, {}, {'done'}}
   end
-  keep_events(history, now_ms, ARGV[8])
+  keep_events(now_ms, ARGV[8], history)
 end
 
 local head = next_of(special, '-inf', now_ms)
@@ -65,7 +65,7 @@ end
 
 -- INCLUDE: first_write, remember, budget, hints, pass, lapse, deliver, sweep, occurrences, newer_met, check_types
 local step, hints = ARGV[6], ARGV[6] == 'deliver' and hints_of(ARGV[7]) or nil
-slow_down(tonumber(ARGV[5]))
+slowness = tonumber(ARGV[5])
 leased = some_leased()
 local due, answer = {}, nil
 if step ~= 'deliver' and pending > FEW_DUE then

@@ -25,18 +25,6 @@ local function restore_delivery(id, text, deadline)
   end
 end
 
-local function restore_item(item, id, record, value)
-  if record then
-    remember(item, record, remember_ms, now_ms)
-    if id ~= item then
-      redis.call('HSET', keys.records, 'p' .. item, 'l' .. id)
-    end
-    if value ~= '' then
-      redis.call('HSET', keys.records, 'v' .. item, value)
-    end
-  end
-end
-
 local function put_in(member, score, _, listed, item, record, text, deadline, value)
   local _, id = unwrap(member)
   record = record_in(record)
@@ -51,7 +39,15 @@ local function put_in(member, score, _, listed, item, record, text, deadline, va
   end
   -- It was noted as taken out.
   redis.call('ZREM', keys.forget, item)
-  restore_item(item, id, record, value)
+  if record then
+    remember(item, record, remember_ms, now_ms)
+    if id ~= item then
+      redis.call('HSET', keys.records, 'p' .. item, 'l' .. id)
+    end
+    if value ~= '' then
+      redis.call('HSET', keys.records, 'v' .. item, value)
+    end
+  end
   restore_delivery(id, text, deadline)
   if id ~= item then
     change_room(-1)

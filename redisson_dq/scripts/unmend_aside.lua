@@ -14,15 +14,6 @@ check_types(
 need(WRITES_NOTES, UNLEARNING, FOLLOWING, {'GET', 'INCRBY', 'LPUSH', 'LREM'})
 change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)
 
--- Values that were given to the queue are at its end, unless others came since. Equal values count for each other.
-local function taken_back(value)
-  if redis.call('LREM', keys.ready, -1, value) == 0 then
-    return false
-  end
-  make_room(1)
-  return true
-end
-
 -- Values that were set aside were near the head of the ready ones.
 local function ready_again(value)
   if redis.call('LREM', keys.undecodable, -1, value) == 0 then
@@ -34,22 +25,23 @@ local function ready_again(value)
 end
 
 local function bring_back(element, id, info)
-  local list, value = keys[kind], element
+  local value = kind == 'quarantine' and string.match(element, '^%S* (.*)$') or element
   if action == 'redrive' and kind == 'quarantine' then
-    value = string.match(element, '^%S* (.*)$')
     if redis.call('ZREM', keys.timeout, value) == 0 then
       return 'gone'
     end
     redis.call('LREM', keys.envelopes, -1, value)
   elseif action ~= 'purge' then
-    if not taken_back(kind == 'quarantine' and string.match(element, '^%S* (.*)$') or element) then
+    -- It is at the end of the queue, unless others came since. Equal values count for each other.
+    if redis.call('LREM', keys.ready, -1, value) == 0 then
       return 'gone'
     end
+    make_room(1)
     if id ~= '' then
       unlearn(id)
     end
   end
-  redis.call('LPUSH', list, element)
+  redis.call('LPUSH', keys[kind], element)
   local _, _, text = letter(info ~= '' and info)
   local d = parsed(text)
   if d then

@@ -187,8 +187,8 @@ ABLATIONS = [
     Ablation(
         "A key has its slots, and no more",
         f"{_SCRIPTS}/admit.lua",
-        "first and not in_order and not returns or slots.taken(limit, now_ms) >= limit.slots then",
-        "first and not in_order and not returns then",
+        "first and not in_order and not v.returns or slots.taken(limit, now_ms) >= limit.slots) then",
+        "first and not in_order and not v.returns) then",
         "keys",
     ),
     Ablation(

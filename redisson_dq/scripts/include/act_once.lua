@@ -34,7 +34,7 @@ local function act_once(nonce, count, now_ms, who, act)
   local outcomes = told_before(nonce, count, now_ms)
   if not outcomes then
     outcomes = {}
-    keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
+    keep_events(now_ms, who)
     act(outcomes)
     remember_left(nonce, outcomes, now_ms)
   end

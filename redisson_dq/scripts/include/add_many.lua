@@ -1,8 +1,6 @@
--- Adds many values at once.
+-- Adds the values in ARGV from one on, at most 1,000, all at once, and announces the head when it is one of them. The delays
+-- are doubles of seconds, eight bytes each, in one string. Returns members and due times.
 -- INCLUDE: add, head, int
-
--- Adds the values that are in ARGV from here on, at most 1,000, and announces the head when it is one of them. The
--- delays are doubles of seconds, eight bytes each, in one string. Returns members and due times.
 local function add_many(envelope, delays, first, now_us)
   local ceil, values, count, head = math.ceil, ARGV, #ARGV - first + 1, 1
   local dues = {struct.unpack('<' .. string.rep('d', count), delays)}

@@ -4,7 +4,6 @@
 --   alarm   at -> the time, known -> until when all clients are taken to know of it; both in epoch ms
 --
 -- A client that looks at that time learns when the next lease ends. So a lease that ends later needs no message.
-local SECOND = 1000
 
 -- The time, unless it has passed or some clients may not know of it; and when an overdue head was announced (head.lua).
 local function known_alarm(now_ms)
@@ -15,5 +14,5 @@ end
 
 -- Notes the time. For a second all clients are taken to know of it.
 local function note_alarm(at, now_ms)
-  redis.pcall('HSET', keys.alarm, 'at', int(at), 'known', int(now_ms + SECOND))
+  redis.pcall('HSET', keys.alarm, 'at', int(at), 'known', int(now_ms + 1000))
 end

@@ -10,35 +10,24 @@ local function rank_behind(key, score, beginning)
     return 0
   end
   local low = redis.call('ZCOUNT', key, '-inf', '(' .. score)
-  local high = low + redis.call('ZCOUNT', key, score, score)
-  while low < high do
-    local middle = math.floor((low + high) / 2)
-    if compare(redis.call('ZRANGE', key, middle, middle)[1], beginning) <= 0 then
-      low = middle + 1
-    else
-      high = middle
-    end
-  end
-  return low
+  return bisect(low, low + redis.call('ZCOUNT', key, score, score), function(rank)
+    return compare(redis.call('ZRANGE', key, rank, rank)[1], beginning) > 0
+  end)
 end
 
 -- Calls visit with each member and its score from a rank on, until it gives false, too many bytes were read, or the
 -- zset ends. Returns the last member that was visited and its score, or nothing at the end.
-local function each_ranked(key, rank, visit)
-  local looked, bytes, count = 0, 0, 1
-  while true do
-    local found = redis.call('ZRANGE', key, rank, rank + count - 1, 'WITHSCORES')
-    for i = 1, #found, 2 do
-      looked, bytes = looked + 1, bytes + #found[i]
-      if not visit(found[i], found[i + 1]) or looked >= MOST_LOOKED or bytes > MOST_BYTES then
-        return found[i], found[i + 1]
-      end
+local function each_behind(key, rank, visit)
+  local looked, bytes, last, at = 0, 0, nil, nil
+  each_read(rank, rank + MOST_LOOKED - 1, MOST_LOOKED, 2, function(from, till)
+    return redis.call('ZRANGE', key, from, till, 'WITHSCORES')
+  end, function(member, score)
+    looked, bytes = looked + 1, bytes + #member
+    local is_last = not visit(member, score) or looked >= MOST_LOOKED or bytes > MOST_BYTES
+    if is_last then
+      last, at = member, score
     end
-    if #found < 2 * count then
-      return
-    end
-    rank = rank + count
-    local _, most = next_read(found, MOST_LOOKED - looked, 2)
-    count = most
-  end
+    return is_last
+  end)
+  return last, at
 end

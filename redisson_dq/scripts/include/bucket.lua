@@ -14,13 +14,6 @@
 -- When a bucket has been full for this time, the values that were given times have left. Others need not wait for them.
 local buckets = {LEFT_US = 5000000}
 
-function buckets.queues_of(limit)
-  if homes.is_by_key(limit.rate_home) then
-    return redis.pcall('ZRANGEBYLEX', slots_key(limit.rate_home), '[r', '(s', 'LIMIT', 0, 100)
-  end
-  return redis.pcall('HRANDFIELD', rate_key(limit.rate_home), 100)
-end
-
 function buckets.note_queue(limit)
   if homes.is_by_key(limit.rate_home) then
     redis.call('ZADD', slots_key(limit.rate_home), 0, 'r' .. keys.ready)
@@ -42,7 +35,10 @@ function buckets.plausible(limit, booked, now_us)
   end
   -- Without the right to see the other queues their values come for a token more often.
   local waiting = own
-  for _, field in ipairs(buckets.queues_of(limit)) do
+  local queues = homes.is_by_key(limit.rate_home)
+    and redis.pcall('ZRANGEBYLEX', slots_key(limit.rate_home), '[r', '(s', 'LIMIT', 0, 100)
+    or redis.pcall('HRANDFIELD', rate_key(limit.rate_home), 100)
+  for _, field in ipairs(queues) do
     local queue = string.match(field, '^[qr](.+)$')
     if queue and queue ~= keys.ready then
       waiting = waiting + (tonumber(redis.pcall('ZCARD', key_of_queue('redisson_delay_queue_timeout', queue))) or 0)

@@ -13,10 +13,6 @@ local FEW_MOVED = 100
 -- How many times as long this server takes for anything, as the client has seen (scheduling/pace.py).
 local slowness = 1
 
-local function slow_down(times)
-  slowness = times
-end
-
 -- The time that finding and moving may take in one call. The way along a long list comes on top of it. However slow the server, a
 -- call moves for half as long as this way takes, or most calls would be spent on the way.
 local function work_us(size)
@@ -31,12 +27,6 @@ end
 -- The longest time of one call.
 local function longest_us(size)
   return math.min(100000, work_us(size) + PASSED_US * size)
-end
-
--- The time of a search for one of many entries of ours. The longer the list, the longer the way to a place in it.
-local function found_us(size)
-  local search_us = 11 + size / 50000
-  return search_us
 end
 
 -- How many of these entries one call looks at, beginning with this one.

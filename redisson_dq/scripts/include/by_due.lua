@@ -16,6 +16,26 @@ local function rank_of(index, held)
   return index
 end
 
+-- A page of entries, from one index on up to another. index: that of the next entry. With part, it ends after a number of
+-- bytes, and is_cut. Its method add gives true at the end.
+local function new_page(index, first, last, part)
+  local page, bytes = {entries = {}, index = index, is_cut = false}, 0
+  function page.add(member, due)
+    if page.index >= first then
+      bytes = bytes + #member
+      page.is_cut = part and #page.entries > 0 and bytes > MOST_BYTES
+      if page.is_cut then
+        return true
+      end
+      page.entries[#page.entries + 1] = member
+      page.entries[#page.entries + 1] = due
+    end
+    page.index = page.index + 1
+    return page.index == last + 1
+  end
+  return page
+end
+
 -- From one index to another, or with -1 to the end: members and dues in turn. With part, the page ends after a number
 -- of bytes. Also returns whether it ended so.
 local function by_due(first, last, part)
@@ -38,21 +58,9 @@ local function by_due(first, last, part)
       start, index = 0, 0
     end
   end
-  local page, bytes, is_cut = {}, 0, false
+  local page = new_page(index, first, last, part)
   each_ranked(start, redis.call('ZCARD', keys.timeout) - 1, function(member, due)
-    if is_held and is_held(member) then
-      return false
-    end
-    if index >= first then
-      bytes = bytes + #member
-      is_cut = part and #page > 0 and bytes > MOST_BYTES
-      if is_cut then
-        return true
-      end
-      page[#page + 1], page[#page + 2] = member, due
-    end
-    index = index + 1
-    return index == last + 1
+    return not (is_held and is_held(member)) and page.add(member, due)
   end)
-  return page, is_cut
+  return page.entries, page.is_cut
 end

@@ -120,20 +120,19 @@ function by_keys.forget_parked(id)
   return since, known == id and turn or nil
 end
 
--- The last place among the values that were handed back untouched. Those go before all others of their line.
-function by_keys.before_others(prefix)
-  local last = redis.call(
-    'ZREVRANGEBYLEX', keys.lines, '[' .. prefix .. eight_bytes(in_turn.FIRST - 1), '[' .. prefix, 'LIMIT', 0, 1)[1]
-  return in_turn.numbered(prefix, last and #last == #prefix + 8 and number_of(last) + 1 or in_turn.BACK)
-end
-
--- The place in a line of a value that waits: the one that it had, or before all others if it was handed back, or the last.
+-- The place in a line of a value that waits: the one that it had, or the last. Values that were handed back untouched go
+-- before all others, in their order.
 function by_keys.place_of(line, had, handed_back, now_ms)
+  local prefix = 'w' .. line
   if had then
     redis.call('ZADD', keys.lines, 0, had)
     return had
+  elseif not handed_back then
+    return new_turn(prefix, now_ms)
   end
-  return handed_back and by_keys.before_others('w' .. line) or new_turn('w' .. line, now_ms)
+  local last = redis.call(
+    'ZREVRANGEBYLEX', keys.lines, '[' .. prefix .. eight_bytes(in_turn.FIRST - 1), '[' .. prefix, 'LIMIT', 0, 1)[1]
+  return in_turn.numbered(prefix, last and #last == #prefix + 8 and number_of(last) + 1 or in_turn.BACK)
 end
 
 -- The first value of a line that goes before a number, or nil. The argument came is the time at which the value with that
@@ -153,10 +152,7 @@ end
 
 -- The line that keeps the order of a value's key, or nil.
 function by_keys.line_of(limit)
-  if limit.turns ~= '' then
-    return limit.turns
-  end
-  return limit[limit.in_order]
+  return limit.turns ~= '' and limit.turns or limit[limit.in_order]
 end
 
 -- Whether a value of this queue has a time for the next token, and has not come. One that is ready for 10 minutes was taken

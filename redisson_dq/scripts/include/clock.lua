@@ -5,11 +5,6 @@ local function server_time()
   return now_us, math.floor(now_us / 1000)
 end
 
--- Whether a due time lies ahead. It was rounded up, so the clock is too: a time that is now has come.
-local function is_ahead(due, now_us)
-  return due > math.ceil(now_us / 1000)
-end
-
 -- A due time in epoch ms, as the calls give it: '250000' is us from now, '@1700000000000' epoch ms. Only the sum is
 -- rounded, and up. Rounding clock and delay each would make it late by 1 ms on average instead of 0.5.
 local function due_of(word, now_us)

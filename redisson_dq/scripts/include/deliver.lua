@@ -1,24 +1,7 @@
 -- Delivers due entries: chooses how much one call moves, and moves it to the ready list.
 -- INCLUDE: opened, budget, reads, places, close_up, records, remember, parts, expire_late, lapse, unlearn, aside, events, check_types
 
--- A number of due entries, in due order, or fewer where they are large.
-local function first_due(count)
-  local due, bytes, some = {}, 0, math.min(READ, FIRST_READ)
-  while #due < count do
-    local found = redis.call('ZRANGE', keys.timeout, #due, math.min(#due + some, count) - 1)
-    for _, member in ipairs(found) do
-      bytes = bytes + #member
-      if #due > 0 and bytes > MOST_BYTES / slowness then
-        return due
-      end
-      due[#due + 1] = member
-    end
-    some = select(2, next_read(found, READ))
-  end
-  return due
-end
-
--- The first due entries, in due order, as many as one call may move.
+-- The first due entries, in due order, as many as one call may move. Fewer where they are large.
 local function due_now(pending, most, hints)
   local count = math.min(most, pending)
   if hints then
@@ -26,7 +9,17 @@ local function due_now(pending, most, hints)
   elseif count > 100 then
     count = affordable(count, redis.call('ZRANGE', keys.timeout, 0, 0)[1])
   end
-  return first_due(count)
+  local due, bytes = {}, 0
+  each_read(0, count - 1, READ, 1, function(from, till)
+    return redis.call('ZRANGE', keys.timeout, from, till)
+  end, function(member)
+    bytes = bytes + #member
+    if #due > 0 and bytes > MOST_BYTES / slowness then
+      return true
+    end
+    due[#due + 1] = member
+  end)
+  return due
 end
 
 local DELIVERING = {'RPUSH', 'ZADD', 'ZREMRANGEBYRANK', 'ZSCORE'}

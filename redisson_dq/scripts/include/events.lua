@@ -22,8 +22,11 @@ do
   -- For how many ms events are kept; the time and the process of this call; the id of the last event.
   local kept_ms, now, by, last_ms, number
 
-  -- Whether there is a history: reads the setting, or the error that has come in its place.
-  function keep_events(text, now_ms, who)
+  -- Whether there is a history. The argument text is the setting, where the script has read it.
+  function keep_events(now_ms, who, text)
+    if text == nil then
+      text = redis.pcall('HGET', keys.settings, 'history')
+    end
     local short = type(text) == 'string' and #text <= LONGEST_SETTING and text or ''
     local count, ms = string.match(short, '^(%d+) (%d+)$')
     events_kept = count and math.min(tonumber(count), MOST_EVENTS)

@@ -1,7 +1,5 @@
--- Finds out when a key vanishes.
+-- Finds out when a key vanishes, in epoch ms: -1 if it has no end, -2 if there is no key.
 -- INCLUDE: clock
-
--- When a key vanishes, in epoch ms: -1 if it has no end, -2 if there is no key.
 local function vanishes_at(key)
   local at = redis.pcall('PEXPIRETIME', key)
   if type(at) == 'number' then

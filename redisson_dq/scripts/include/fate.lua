@@ -1,6 +1,4 @@
--- Finds out how an item ended.
-
--- The fate of an item that does not wait any more: 'delivered', 'expired', or 'unknown'.
+-- Finds out how an item ended that does not wait any more: 'delivered', 'expired', or 'unknown'.
 local function fate(id, record, due, remember_ms, now_ms)
   local forget = tonumber(redis.call('ZSCORE', keys.forget, id) or nil)
   if record then

@@ -1,5 +1,5 @@
 -- Counts the contents of a queue. A key that holds another type is reported, and counts nothing.
--- INCLUDE: count_held, expiry, int, delivery_record
+-- INCLUDE: count_held, find, expiry, int, delivery_record, looks
 
 local SIZES = {
   hash = function(key) return redis.call('HLEN', key) end,
@@ -8,14 +8,7 @@ local SIZES = {
   string = function() return 1 end,
   zset = function(key) return redis.call('ZCARD', key) end,
 }
-local told, is_wrong, size_of = {}, {}, {}
-
--- Notes a figure for the reply, where it is known.
-local function tell(name, figure)
-  if figure then
-    told[#told + 1], told[#told + 2] = name, figure
-  end
-end
+local is_wrong, size_of = {}, {}
 
 -- Of each key that is there: its number, its type, its size, and the results of the argument more for it. ARGV has the
 -- type that each has to have.
@@ -62,19 +55,10 @@ local function next_waiting(head, held, gone, now_ms)
     return redis.call('ZCOUNT', keys.timeout, from, till) > math.max(0, math.min(held, leases))
   end
   local last = redis.call('ZREVRANGEBYSCORE', keys.leases, '+inf', from, 'WITHSCORES', 'LIMIT', 0, 1)[2]
-  local early, late = now_ms, tonumber(last)
-  if not is_due_by(late) then
+  if not is_due_by(tonumber(last)) then
     return redis.call('ZRANGEBYSCORE', keys.timeout, '(' .. last, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
   end
-  while late - early > 1 do
-    local middle = math.floor((early + late) / 2)
-    if is_due_by(middle) then
-      late = middle
-    else
-      early = middle
-    end
-  end
-  return int(late)
+  return int(bisect(now_ms + 1, tonumber(last), is_due_by))
 end
 
 -- How much waits and is held, and when the first is due. The argument most is how many leases without an entry it looks
@@ -96,19 +80,13 @@ local function tell_waiting(now_ms, most)
   return held, gone, head[1]
 end
 
--- How many leases are looked at, of those that end first and last.
-local LOOKED_AT = 50
-
 -- When a value was last received, where values are ready: that shows that consumers make progress.
 local function tell_receipt(now_ms)
   if not stand(keys.leases, keys.deliveries) or (size_of[keys.ready] or 0) == 0 then
     return
   end
-  local now, last = string.format('(%.0f', now_ms), 0
-  for _, ids in ipairs({
-    redis.call('ZRANGEBYSCORE', keys.leases, now, '+inf', 'LIMIT', 0, LOOKED_AT),
-    redis.call('ZREVRANGEBYSCORE', keys.leases, '+inf', now, 'LIMIT', 0, LOOKED_AT),
-  }) do
+  local last = 0
+  for _, ids in ipairs(outermost_leases(now_ms, 50)) do
     for _, text in ipairs(#ids > 0 and redis.call('HMGET', keys.deliveries, unpack(ids)) or {}) do
       local d = parsed(text)
       last = math.max(last, d and d.received or 0)

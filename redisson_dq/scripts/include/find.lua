@@ -1,4 +1,4 @@
--- Finds an entry by its id.
+-- Finds an entry by its id, and a place by halving the way.
 -- INCLUDE: envelope
 
 -- Byte by byte: Lua's own comparison of strings follows the server's locale, a zset's order does not.
@@ -10,6 +10,19 @@ local function compare(a, b)
     end
   end
   return 0
+end
+
+-- The first number from one on up to another for which holds gives true; the last one if it does for none before.
+local function bisect(low, high, holds)
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    if holds(middle) then
+      high = middle
+    else
+      low = middle + 1
+    end
+  end
+  return low
 end
 
 -- The member with this id among those due at this time, or nil. Ties are sorted by bytes: k of them take log k looks.

@@ -32,9 +32,3 @@ local function held(id, deadline, count)
   end
   return found[id] or find(id, deadline)
 end
-
--- Ends a lease: its entry and the mark that it is held. Its record stays.
-local function end_lease(id, member)
-  redis.call('ZREM', keys.timeout, member)
-  redis.call('ZREM', keys.leases, id)
-end

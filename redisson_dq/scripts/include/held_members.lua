@@ -1,7 +1,5 @@
--- Finds the entries of all leases that are held.
+-- Finds the entries of all leases that are held, or gives nil where there are more than a number.
 -- INCLUDE: held_now, find
-
--- The entries that are held, or nil where there are more than the limit.
 local function held_members(most)
   local count, now_ms = count_leases()
   if count > most then

@@ -1,4 +1,5 @@
 -- Reads hints: the places of due entries, as a pass has found them.
+-- INCLUDE: places
 --
 -- A hint is believed only when its entry is there, or close by.
 --
@@ -55,14 +56,9 @@ local function hints_of(packed)
       return place, false
     end
     -- Others may have taken entries out before it.
-    local first = math.max(0, place - BEFORE)
-    for i, found in ipairs(redis.call('LRANGE', keys.envelopes, first, place + BEHIND)) do
-      if found == member then
-        drift = first + i - 1 - hint
-        return first + i - 1, false
-      end
-    end
-    return nil, false
+    place = place_around(member, place, BEFORE, BEHIND)
+    drift = place and place - hint or drift
+    return place, false
   end
 
   return {

@@ -1,11 +1,8 @@
 -- Finds the records of values that were delivered before, or that have a context.
 
--- The most records of equal values that are read. Records whose values are ready come first.
-local LOOKS = 8
-
--- Members of histories for the values with this digest.
+-- Members of histories for the values with this digest, a few of them. Records whose values are ready come first.
 local function known_of(digest)
-  return redis.call('ZRANGEBYLEX', keys.histories, '[' .. digest, '[' .. digest .. '\255', 'LIMIT', 0, LOOKS)
+  return redis.call('ZRANGEBYLEX', keys.histories, '[' .. digest, '[' .. digest .. '\255', 'LIMIT', 0, 8)
 end
 
 -- Whether the entry with this id and value waits.

@@ -53,9 +53,10 @@ local function drop_turn(turn)
 end
 
 -- The state of a turn's value: 'held'; 'waits', with its record, id and entry; 'ready', with its record and id; or nil.
-local function state_of(turn, now_ms)
-  if begun[turn] then
-    return 'held'
+-- Of the turn in the argument mine it is 'mine'.
+local function state_of(turn, now_ms, mine)
+  if turn == mine or begun[turn] then
+    return turn == mine and 'mine' or 'held'
   end
   local id = redis.call('HGET', keys.turns, turn)
   local text = id and redis.call('HGET', keys.deliveries, id)
@@ -133,12 +134,7 @@ local function first_of(prefix, now_ms, mine)
     local most = page == 0 and 1 or 100
     local turns, void = line_of(prefix, most), {}
     for i, turn in ipairs(turns) do
-      local state, d, id, member = nil, nil, nil, nil
-      if turn == mine then
-        state = 'mine'
-      else
-        state, d, id, member = state_of(turn, now_ms)
-      end
+      local state, d, id, member = state_of(turn, now_ms, mine)
       if state then
         drop_turns(void)
         return turn, page > 0 or i > 1, state, d, id, member
@@ -328,9 +324,4 @@ local function all_leave(records, ids, now_us, now_ms)
       leave_line(records[i], now_ms)
     end
   end
-end
-
--- Forgets the unique key of a lease that was not acked.
-local function forget_unique(id)
-  redis.call('HDEL', keys.turns, 'u' .. id)
 end

@@ -9,16 +9,12 @@ local MOST_LISTED = 500
 local function each_listed(key, first, most, visit)
   local size, bytes, index = redis.call('LLEN', key), 0, first
   local last = math.min(size, first + math.min(most, MOST_LISTED))
-  local count = 1
-  while index < last and bytes <= MOST_BYTES do
-    local found = redis.call('LRANGE', key, index, index + math.min(count, last - index) - 1)
-    for _, value in ipairs(found) do
-      bytes = bytes + #value
-      visit(value)
-    end
-    index = index + #found
-    local _, more = next_read(found, most)
-    count = more
-  end
+  each_read(first, last - 1, most, 1, function(from, till)
+    return redis.call('LRANGE', key, from, till)
+  end, function(value)
+    bytes, index = bytes + #value, index + 1
+    visit(value)
+    return bytes > MOST_BYTES
+  end)
   return size, index < size and index or nil
 end

@@ -1,7 +1,6 @@
--- Returns the newer forms that a call has met, and those that earlier calls have set aside.
+-- Returns the newer forms that a call has met, and those that earlier calls have set aside: the name of the key and the
+-- form, in turn. The argument may_stand: whether an entry may have been set aside before.
 -- INCLUDE: forms
-
--- The name of its key and its form, in turn. The argument may_stand: whether an entry may have been set aside before.
 local function newer_met(may_stand)
   local first = may_stand and redis.call('ZRANGE', keys.newer, 0, 0)[1]
   if first then

@@ -1,6 +1,4 @@
--- Finds the recurring offers whose occurrence has come.
-
--- Up to a number of them: id, definition and due of each in turn.
+-- Finds the recurring offers whose occurrence has come, up to a number: id, definition and due of each in turn.
 local function occurrences(now_ms, most)
   local found = {}
   local come = redis.call('ZRANGEBYSCORE', keys.recurring_due, '-inf', now_ms, 'WITHSCORES', 'LIMIT', 0, most)

@@ -18,6 +18,17 @@ local SEARCHING = 0.6
 -- The most entries that are read at once.
 local READ = 500
 
+-- The place of a member around a place, or nil.
+local function place_around(member, place, before, behind)
+  local first = math.max(0, place - before)
+  for i, found in ipairs(redis.call('LRANGE', keys.envelopes, first, math.max(0, place + behind))) do
+    if found == member then
+      return first + i - 1
+    end
+  end
+  return nil
+end
+
 -- The search of one call: its members, which of them it has not found yet, and the places of the others by member.
 local function sought(members)
   local wanted, left = {}, 0
@@ -142,7 +153,9 @@ local function look_for(seek, size, pending, now_us, whole_us)
   local MANY_DUE = 2000
   -- Where few are due in a list longer than that, how many a call searches for. The way to them takes most of its time.
   local VERY_LONG, FEW_FOUND = 2000000, 40
-  local most_us, each_found_us, read_us = work_us(size), found_us(size), READ_US * size
+  local most_us, read_us = work_us(size), READ_US * size
+  -- The time of a search for one of many entries of ours. The longer the list, the longer the way to a place in it.
+  local each_found_us = 11 + size / 50000
   local ours = ours_of(seek, now_us)
   local javas_us = (seek.left - #ours) * PASSED_US * size
   if read_us <= math.min(whole_us, each_found_us * #ours + javas_us) then
@@ -178,16 +191,6 @@ local function searched_for(seek, size, pending, now_us, whole_us)
   return math.min(spent_us + us, SEARCHING * most_us), last or #seek.members, last ~= nil
 end
 
--- The place of a member by the search or a hint. Also returns whether a pass found that it is in no list, and the time
--- that this took in us.
-local function told_place(member, seek, hints)
-  if hints then
-    local place, is_absent = hints.look(member)
-    return place, is_absent, 6
-  end
-  return seek.at[member], false, 3
-end
-
 -- Notes that an entry is moved: how far LREM goes along the list from either end, to take out the found ones. An entry
 -- at a place counts for the end that it is nearer to. Returns the time that it takes in us to get at the entry.
 local function way_to(place, way, complete, size, node_us)
@@ -220,7 +223,11 @@ local function placed(members, pending, hints, now_us, each_us, whole_us)
   local places, others, way = {}, {}, {front = 0, back = 0}
   for i = 1, count do
     local member = members[i]
-    local place, is_absent, looked_us = told_place(member, seek, hints)
+    local place, is_absent, looked_us = seek.at[member], false, 3
+    if hints then
+      place, is_absent = hints.look(member)
+      looked_us = 6
+    end
     -- Only LREM looks for one that the pass has not found: mostly it is in no list.
     if not place and not seek.complete and not is_absent then
       if not hints and pending > FEW_DUE and not searched then

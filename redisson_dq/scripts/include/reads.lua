@@ -14,3 +14,23 @@ local function next_read(found, most, step)
   end
   return bytes, math.max(1, math.min(most, GROWTH * count, math.floor(READ_BYTES * count / bytes)))
 end
+
+-- Reads from one place on up to another, some entries at a time and at most a number of them. Calls visit with each entry,
+-- and with what follows it where step is 2, until that gives true or nothing more is there.
+local function each_read(first, last, most, step, read, visit)
+  local count = FIRST_READ
+  while first <= last do
+    count = math.min(count, last - first + 1)
+    local found = read(first, first + count - 1)
+    for i = 1, #found, step do
+      if visit(found[i], step == 2 and found[i + 1] or nil) then
+        return
+      end
+    end
+    if #found < step * count then
+      return
+    end
+    first = first + count
+    count = select(2, next_read(found, most, step))
+  end
+end

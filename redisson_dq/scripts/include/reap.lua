@@ -1,7 +1,6 @@
--- Finds leases that somebody else has ended.
+-- Finds leases that somebody else has ended: Redisson's transfer knows nothing of them. So a few at a time are checked for
+-- their end. Returns how many.
 -- INCLUDE: find, lapse, foreign
-
--- Redisson's transfer knows nothing of leases. So a few leases at a time are checked for their end. Returns how many.
 local function reap(now_ms, most)
   set_scored_aside(keys.histories)
   local found = redis.call('ZRANGEBYSCORE', keys.leases, '-inf', now_ms, 'WITHSCORES', 'LIMIT', 0, most)

@@ -1,4 +1,5 @@
 -- Finds entries in the list of envelopes by the places at which a walk met them.
+-- INCLUDE: places
 --
 -- A walk reports a place, and others take entries out before it until the entry is acted on. So the entries of one call
 -- are shifted by about as many places.
@@ -11,28 +12,17 @@ local CLOSE, AROUND = 8, 1000
 local function seen_hints(seen, shift)
   local looked = false
 
-  local function found_around(member, place, reach)
-    local first = math.max(0, place - reach)
-    for i, found in ipairs(redis.call('LRANGE', keys.envelopes, first, math.max(0, place + CLOSE))) do
-      if found == member then
-        shift = seen[member] - (first + i - 1)
-        return first + i - 1
-      end
-    end
-    return nil
-  end
-
   local function look(member)
     local place = seen[member] - shift
     if redis.call('LINDEX', keys.envelopes, math.max(0, place)) == member then
       return math.max(0, place), false
     end
-    local found = found_around(member, place, CLOSE)
+    local found = place_around(member, place, CLOSE, CLOSE)
     if not found and not looked then
       looked = true
-      found = found_around(member, place, AROUND) or redis.call('LPOS', keys.envelopes, member) or nil
-      shift = found and seen[member] - found or shift
+      found = place_around(member, place, AROUND, CLOSE) or redis.call('LPOS', keys.envelopes, member) or nil
     end
+    shift = found and seen[member] - found or shift
     return found, false
   end
 

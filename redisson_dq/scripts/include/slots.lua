@@ -109,9 +109,12 @@ function slots.taken(limit, now_ms)
   return math.max(taken, shared), first
 end
 
--- Values were called up, and another program has taken them. Their places are those of nobody. Returns how many others of
--- the prefix are on their way.
-function slots.never_came(prefix)
+-- How many values were called up for slots of a limit, and have not come to them yet. The argument none_comes: none that an
+-- earlier call has called up is on its way. Another program has taken these, and their places are those of nobody.
+function slots.on_their_way(prefix, none_comes)
+  if not none_comes then
+    return redis.call('ZLEXCOUNT', keys.lines, '[' .. prefix, '[' .. prefix .. HIGHEST)
+  end
   local left = 0
   for _, member in ipairs(line_of(prefix, 1000)) do
     if in_turn.called[keys.lines .. member] then
@@ -126,15 +129,6 @@ function slots.never_came(prefix)
     end
   end
   return left
-end
-
--- How many values were called up for slots of a limit, and have not come to them yet. The argument none_comes: none that an
--- earlier call has called up is on its way.
-function slots.on_their_way(prefix, none_comes)
-  if none_comes then
-    return slots.never_came(prefix)
-  end
-  return redis.call('ZLEXCOUNT', keys.lines, '[' .. prefix, '[' .. prefix .. HIGHEST)
 end
 
 -- Values that were called up are ready, before all others.

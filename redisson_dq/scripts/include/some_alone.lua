@@ -1,11 +1,10 @@
--- Finds out whether entries are only in the zset.
+-- Finds out whether anything that waits is only in the zset, so that it has to be looked at.
 -- INCLUDE: held_members
 
 -- The entries of more leases take too long to find.
 local FEW_HELD = 1000
 
--- Whether anything that waits is only in the zset, so that it has to be looked at. The sizes show it, unless entries
--- are only in the list: nothing moves those, so one of them is its first sooner or later.
+-- The sizes show it, unless entries are only in the list: nothing moves those, so one of them is its first sooner or later.
 local function some_alone(listed, size)
   if size > listed then
     -- It may be a lease.

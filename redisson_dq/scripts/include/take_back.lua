@@ -1,7 +1,6 @@
--- Takes back entries that a former version has set aside, and that this version knows.
+-- Takes back entries that a former version has set aside, and that this version knows, some at a time. They keep their due
+-- times.
 -- INCLUDE: envelope, newer_entry, foreign
-
--- Some of them at a time. They keep their due times.
 local function take_back()
   local found = redis.call('ZRANGE', keys.newer, 0, 99, 'WITHSCORES')
   for i = 1, #found, 2 do

@@ -1,5 +1,5 @@
 -- Ends leases whose values were not done.
--- INCLUDE: delivery_record, forms, digest, held, envelope, lines, dead, settle, need, first_write, events, check_types
+-- INCLUDE: delivery_record, forms, digest, held, envelope, lines, dead, settle, need, first_write, begin_events, check_types
 
 -- Fails on a wrong type and on a missing right before anything is written. Finds out whether the queue has keys or
 -- limits, and whether it keeps a history.
@@ -7,12 +7,7 @@ local function begin_endings(bounded, now_ms, who, ...)
   check_types(
     {keys.dead}, {keys.timeout, keys.dead_index, keys.forget}, {keys.deliveries, keys.dead_info, keys.records})
   need(SETTLING, BURYING, FOLLOWING, bounded == 'bounded' and {'GET', 'INCRBY'} or {}, ...)
-  -- Most queues have neither.
-  local lined = redis.call('EXISTS', keys.turns, keys.settings) > 0
-  if lined then
-    lined = redis.call('EXISTS', keys.turns) == 1
-    keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
-  end
+  local lined = begin_events(keys.turns, now_ms, who)
   if lined then
     check_lines()
     need(LINING)
@@ -36,10 +31,12 @@ local function each_ended(ids, lined, now_ms)
       -- A lease with a newer record ends by its deadline, and a client that knows the record counts that.
       if member and not newer_form('deliveries', text) then
         local value = unwrap(member)
-        end_lease(id, member)
+        redis.call('ZREM', keys.timeout, member)
+        redis.call('ZREM', keys.leases, id)
         redis.call('HDEL', keys.deliveries, id)
         if lined then
-          forget_unique(id)
+          -- It was not acked, so an equal value is no duplicate.
+          redis.call('HDEL', keys.turns, 'u' .. id)
           leave_slot(id, now_ms)
         end
         return i, id, value, parsed(text) or unknown(digest_of(value))

@@ -10,30 +10,6 @@ local function is_lean(member)
   return id and #id == 9
 end
 
--- Only those of the list.
-local function listed_page(first, last, part)
-  if not part then
-    return redis.call('LRANGE', keys.envelopes, first, last), false
-  end
-  local page, bytes, count = {}, 0, FIRST_READ
-  while first <= last do
-    local found = redis.call('LRANGE', keys.envelopes, first, math.min(first + count - 1, last))
-    if #found == 0 then
-      break
-    end
-    for _, member in ipairs(found) do
-      bytes = bytes + #member
-      if #page > 0 and bytes > MOST_BYTES then
-        return page, true
-      end
-      page[#page + 1] = member
-    end
-    first = first + #found
-    count = select(2, next_read(found, last))
-  end
-  return page, false
-end
-
 -- The entries from one index to another, or with -1 to the end. Where the list is empty, the zset is read as it is;
 -- else the lean entries are picked out of it. With part, the page ends after a number of bytes. Also returns whether it
 -- ended so.
@@ -49,27 +25,21 @@ local function waiting_page(first, last, part)
   if last == -1 then
     last = listed + size
   end
-  local page, is_cut = listed_page(first, last, part)
-  if is_cut or last < listed or not some_alone(listed, size) then
-    return page, is_cut
+  local page = new_page(first, first, last, part)
+  if part then
+    each_read(first, math.min(last, listed - 1), last, 1, function(from, till)
+      return redis.call('LRANGE', keys.envelopes, from, till)
+    end, page.add)
+  else
+    page.entries = redis.call('LRANGE', keys.envelopes, first, last)
   end
-  local index, bytes = listed, next_read(page, last)
-  each_ranked(0, size - 1, function(member)
-    if not is_lean(member) then
-      return false
-    end
-    if index >= first then
-      bytes = bytes + #member
-      is_cut = part and #page > 0 and bytes > MOST_BYTES
-      if is_cut then
-        return true
-      end
-      page[#page + 1] = member
-    end
-    index = index + 1
-    return index > last
-  end)
-  return page, is_cut
+  if not page.is_cut and last >= listed and some_alone(listed, size) then
+    page.index = listed
+    each_ranked(0, size - 1, function(member)
+      return is_lean(member) and page.add(member)
+    end)
+  end
+  return page.entries, page.is_cut
 end
 
 -- The last of those that are only in the zset, by due time, or nil.

@@ -1,5 +1,5 @@
 -- Walks waiting entries in the order of offers. Where many wait, one call walks a part, and the next call goes on there.
--- INCLUDE: clock, held_now, some_alone, reads
+-- INCLUDE: clock, find, held_now, some_alone, reads
 --
 -- Between two calls others offer, move and remove, and change due times. An entry that stays at one place all the time
 -- is met, and met once.
@@ -29,19 +29,14 @@ local function name_of(member)
   return string.sub(member, 1, NAME_SIZE) .. string.rep('\0', NAME_SIZE - #member)
 end
 
-local function place_of(member, score)
+local function spot_of(member, score)
   return {score = score, text = string.sub(member, 1, PLACE_SIZE)}
 end
 
--- Whether a text comes after another one, as Redis orders members. Lua's own comparison follows the server's locale.
+-- Whether a text comes after another one, as Redis orders members.
 local function text_behind(text, other)
-  for i = 1, math.min(#text, #other) do
-    local a, b = string.byte(text, i), string.byte(other, i)
-    if a ~= b then
-      return a > b
-    end
-  end
-  return #text > #other
+  local order = compare(text, other)
+  return order > 0 or order == 0 and #text > #other
 end
 
 local function is_behind(place, other)
@@ -143,17 +138,11 @@ local function resume_in_zset(cursor)
     return
   end
   local first = redis.call('ZCOUNT', keys.timeout, '-inf', '(' .. cursor.met.score)
-  local behind = first + redis.call('ZCOUNT', keys.timeout, cursor.met.score, cursor.met.score)
-  while first < behind do
-    local middle = math.floor((first + behind) / 2)
-    local member = redis.call('ZRANGE', keys.timeout, middle, middle)[1]
-    if text_behind(string.sub(member, 1, PLACE_SIZE), cursor.met.text) then
-      behind = middle
-    else
-      first = middle + 1
-    end
-  end
-  cursor.at = first
+  local count = redis.call('ZCOUNT', keys.timeout, cursor.met.score, cursor.met.score)
+  cursor.at = bisect(first, first + count, function(rank)
+    local member = redis.call('ZRANGE', keys.timeout, rank, rank)[1]
+    return text_behind(string.sub(member, 1, PLACE_SIZE), cursor.met.text)
+  end)
 end
 
 -- The next entries, with their scores in the zset. None at the end.
@@ -162,7 +151,7 @@ local function next_page(cursor, count)
   if cursor.alone then
     local found = redis.call('ZRANGE', keys.timeout, cursor.at, cursor.at + count - 1, 'WITHSCORES')
     for i = 1, #found, 2 do
-      if is_behind(place_of(found[i], found[i + 1]), cursor.final) then
+      if is_behind(spot_of(found[i], found[i + 1]), cursor.final) then
         break
       end
       page[#page + 1], scores[#scores + 1] = found[i], found[i + 1]
@@ -191,7 +180,7 @@ local function walk(text, visit, part_us)
       resume_in_zset(cursor)
     else
       local final = redis.call('ZRANGE', keys.timeout, -1, -1, 'WITHSCORES')
-      cursor.final = place_of(final[1], final[2])
+      cursor.final = spot_of(final[1], final[2])
     end
     local is_held = cursor.alone and held_now()
     local stayed, out, ended = {}, 0, false
@@ -223,7 +212,7 @@ local function walk(text, visit, part_us)
       if met > 0 then
         cursor.at = cursor.at + met
         if cursor.alone then
-          cursor.met = place_of(page[met], scores[met])
+          cursor.met = spot_of(page[met], scores[met])
         else
           cursor.left = cursor.left - met
         end

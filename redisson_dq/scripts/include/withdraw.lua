@@ -1,7 +1,5 @@
--- Takes an item away from wherever it is.
+-- Takes an item away from wherever it is (whereabouts.lua). A leased item is dropped when it comes back.
 -- INCLUDE: remember, out, unlearn, letters, room, need, unpark
-
--- The argument at says where the item is (whereabouts.lua). A leased item is dropped when it comes back.
 local function withdraw(item, record, at, remember_ms, now_ms)
   if at.d then
     local has_capacity = redis.call('EXISTS', keys.capacity) == 1
