@@ -34,7 +34,6 @@ __all__ = [
     "Script",
     "ScriptError",
     "guarded",
-    "includes",
     "load",
     "names",
     "numbered",
@@ -53,7 +52,7 @@ class Script:
     name: str
     #: The text as it is sent to Redis.
     source: str = attrs.field(repr=False)
-    sha: str
+    sha: str = attrs.field(init=False)
     #: The summary: the header's text before its first field.
     summary: str
     #: The header's fields.
@@ -66,6 +65,10 @@ class Script:
     announces: bool
     #: The names of the keys it takes, in order: attribute names of QueueKeys.
     keys: tuple[str, ...]
+
+    @sha.default
+    def _sha(self) -> str:
+        return hashlib.sha1(self.source.encode()).hexdigest()
 
     @property
     def adds(self) -> bool:
@@ -152,11 +155,6 @@ def _listed(names: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in names.split(",") if part.strip())
 
 
-def _keys(header: dict[str, str]) -> tuple[str, ...]:
-    named = header.get("KEYS", "")
-    return () if named == "any" else _listed(named)
-
-
 def _header(source: str) -> tuple[str, dict[str, str]]:
     """The summary of a file, and the fields of its header."""
     summary: list[str] = []
@@ -219,7 +217,8 @@ def _with_numbers(source: str, keys: tuple[str, ...]) -> str:
 
 
 def _assembled(name: str, file: _File) -> Script:
-    keys = _keys(file.header)
+    listed = file.header.get("KEYS", "")
+    keys = () if listed == "any" else _listed(listed)
     named = ", ".join(f"{key} = KEYS[{number}]" for number, key in enumerate(keys, 1))
     texts = [f"local keys = {{{named}}}\n"] if keys else []
     included: dict[str, _File] = {}
@@ -238,7 +237,6 @@ def _assembled(name: str, file: _File) -> Script:
     return Script(
         name=name,
         source=source,
-        sha=_sha(source),
         summary=file.summary,
         header=file.header,
         includes=tuple(included),
@@ -267,7 +265,7 @@ end
 def guarded(name: str) -> Script:
     """The script of ``<name>.lua`` that does nothing unless one more key exists: the last of its keys."""
     script = load(name)
-    return _with_source(script, _GUARD + script.source)
+    return attrs.evolve(script, source=_GUARD + script.source)
 
 
 # Where ids are made of the time (include/add.lua).
@@ -285,15 +283,7 @@ def numbered(name: str, *, is_guarded: bool = False) -> Script:
     if script.source.count(_IDS) != 1:
         raise ScriptError(f"script {name!r} makes no ids")
     ids = f"{_IDS}  now_us = now_us + calls_before\n"
-    return _with_source(script, _CALLS_BEFORE + script.source.replace(_IDS, ids))
-
-
-def _with_source(script: Script, source: str) -> Script:
-    return attrs.evolve(script, source=source, sha=_sha(source))
-
-
-def _sha(source: str) -> str:
-    return hashlib.sha1(source.encode()).hexdigest()
+    return attrs.evolve(script, source=_CALLS_BEFORE + script.source.replace(_IDS, ids))
 
 
 def variants(name: str) -> list[Script]:
@@ -307,14 +297,5 @@ def variants(name: str) -> list[Script]:
 
 def names() -> list[str]:
     """The names of all scripts."""
-    return _lua_files()
-
-
-def includes() -> list[str]:
-    """The names of all includes."""
-    return _lua_files("include")
-
-
-def _lua_files(*folder: str) -> list[str]:
-    found = resources.files(_PACKAGE).joinpath(*folder).iterdir()
+    found = resources.files(_PACKAGE).iterdir()
     return sorted(entry.name[:-4] for entry in found if entry.name.endswith(".lua"))

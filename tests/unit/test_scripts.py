@@ -26,7 +26,7 @@ from redisson_dq.codecs import StringCodec
 from redisson_dq.scheduling.recurrence import Recurrence
 from redisson_dq.scripts import script as script_module
 from redisson_dq.scripts.__main__ import main
-from redisson_dq.scripts.script import Script, ScriptError, includes, load, names
+from redisson_dq.scripts.script import Script, ScriptError, load, names
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.calls.mending import Aside, Met
 from redisson_dq.wire.envelope import Envelope, wrap
@@ -324,6 +324,11 @@ def test_an_assembled_script_is_as_large_as_it_has_to_be() -> None:
 def test_no_value_is_packed() -> None:
     """Lua's ``..`` copies a value of 10 MB in 10 ms. ``struct.pack`` copies it byte by byte, in 70 ms."""
     assert [name for name in names() if re.search(r"pack\([^)]*, value\)", load(name).source)] == []
+
+
+def includes() -> list[str]:
+    """The names of all includes."""
+    return sorted(path.stem for path in (Path(script_module.__file__).parent / "include").glob("*.lua"))
 
 
 def test_each_include_is_a_part_of_some_script() -> None:
