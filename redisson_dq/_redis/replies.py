@@ -50,9 +50,12 @@ class Replies(asyncio.Protocol):
         """The next reply, an error of Redis's too. Raises redis-py's TimeoutError after ``within`` seconds, and its
         ConnectionError at the end of the connection. There is one reader at a time.
         """
+        self._is_late = False
         while (reply := self._reader.gets()) is _NONE_YET:
             if self.is_over:
                 raise redis.exceptions.ConnectionError(CLOSED)
+            if self._is_late:
+                raise redis.exceptions.TimeoutError(f"no reply within {within:g} s")
             self._ahead = 0
             if self.is_paused:
                 self.is_paused = False
@@ -61,13 +64,10 @@ class Replies(asyncio.Protocol):
             self._until = self._loop.time() + within
             if self._timer is None or self._fires_at > self._until:
                 self._watch()
-            self._is_late = False
             try:
                 await self._waiter
             finally:
                 self._waiter = None
-            if self._is_late:
-                raise redis.exceptions.TimeoutError(f"no reply within {within:g} s")
         return reply
 
     @property
