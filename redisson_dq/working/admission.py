@@ -64,7 +64,7 @@ class Admitting:
 
     def limits(self, handlers: Iterable[Handler], home: _Home | None) -> list[LimitWords]:
         """All limits of the handlers, for a call without values. ``home`` makes the home of a limit's name."""
-        return list(_numbers(self._open(handlers, home), home))
+        return _together(self._open(handlers, home))
 
     def words(
         self, key: str, handlers: Sequence[Handler], seen: Iterable[bytes], decoded: _Decoded, home: _Home | None
@@ -75,7 +75,7 @@ class Admitting:
         """
         limits = self._open(handlers, home)
         # Also the limits that no value of this look has: a slot of theirs may be free.
-        numbers = _numbers(limits, home)
+        numbers = {words: number for number, words in enumerate(_together(limits), 1)}
         chosen_by, last = self._last.get(key, ((), {}))
         if chosen_by is not handlers:
             last = {}
@@ -94,7 +94,7 @@ class Admitting:
             known[digest] = found
             words, number = limits.get(found.handler), 0
             if words is not None:
-                number = numbers.setdefault(found.words or words, len(numbers) + 1)
+                number = numbers.setdefault(found.words or words[0], len(numbers) + 1)
             elif found.handler.admission is not None and found.handler.admission.has_limit:
                 # It is received only to be parked, and takes neither a token nor a slot.
                 passed.add(data)
@@ -103,10 +103,10 @@ class Admitting:
         self._last[key] = handlers, {} if any(handler.when for handler in handlers) else known
         return AdmitArguments(list(numbers), made, passed)
 
-    def _open(self, handlers: Iterable[Handler], home: _Home | None) -> dict[Handler, LimitWords]:
+    def _open(self, handlers: Iterable[Handler], home: _Home | None) -> dict[Handler, list[LimitWords]]:
         """The words of the handlers that have a limit, but for those that are full."""
         return {
-            handler: handler.admission.words_in(home)
+            handler: handler.admission.words_of_keys(home)
             for handler in handlers
             if handler.admission is not None and handler.admission.has_limit and not self._is_passed(handler)
         }
@@ -123,15 +123,8 @@ class Admitting:
         return False
 
 
-def _numbers(limits: Mapping[Handler, LimitWords], home: _Home | None) -> dict[LimitWords, int]:
-    """The number of each limit in the call, in this order."""
-    found: dict[LimitWords, int] = {}
-    for handler, words in limits.items():
-        admission = handler.admission
-        by_key = admission is not None and admission.is_by_key
-        for each in admission.words_of_keys(home) if admission is not None and by_key else (words,):
-            found.setdefault(each, len(found) + 1)
-    return found
+def _together(limits: Mapping[Handler, list[LimitWords]]) -> list[LimitWords]:
+    return list(dict.fromkeys(each for words in limits.values() for each in words))
 
 
 def _known(

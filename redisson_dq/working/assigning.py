@@ -295,7 +295,7 @@ class Assigner:
             for delivery in (each for each in values if id(each) not in leased):
                 self.reports.lost(handling.intake.name, delivery, handling.handler)
         if not handling.deliveries:
-            self.finished(handling, self._clock.monotonic())
+            self.ended(handling, self._clock.monotonic())
         elif self._stops:
             handling.hand_back()
         else:
@@ -305,36 +305,22 @@ class Assigner:
 
     # -- for handlings -----------------------------------------------------------------------------------------------
 
-    def freed(self, handling: Handling) -> None:
-        """A handling has freed its slot."""
-        with self._mutex:
-            now = self._clock.monotonic()
-            handling.post.freed(now, now - handling.began)
-        if (fetcher := self._fetcher(handling.handler.queue)) is not None:
-            fetcher.freed(handling.handler.queue)
-
-    def forget(self, handling: Handling) -> None:
-        """Nothing is left to do for a handling."""
-        with self._mutex:
-            self._handlings.pop(handling, None)
-            for delivery in handling.deliveries:
-                self._of_delivery.pop(id(delivery), None)
-        if self._stops:
-            # Otherwise nobody waits for the end of handlings.
-            self._ended()
-
-    def finished(self, handling: Handling, now: float) -> None:
-        """A handling has freed its slot, and nothing is left to do for it."""
+    def ended(self, handling: Handling, now: float, *, frees: bool = True, is_last: bool = True) -> None:
+        """A handling frees its slot. Nothing is left to do for it, if that ``is_last``."""
         queue = handling.handler.queue
         with self._mutex:
-            handling.post.freed(now, now - handling.began)
-            self._handlings.pop(handling, None)
-            for delivery in handling.deliveries:
-                self._of_delivery.pop(id(delivery), None)
-        intake = self._latest if self._roster.is_limited else self._intakes.get(queue)
-        if intake is not None and intake.fetcher is not None:
-            intake.fetcher.freed(queue)
-        if self._stops:
+            if frees:
+                handling.post.freed(now, now - handling.began)
+            if is_last:
+                self._handlings.pop(handling, None)
+                for delivery in handling.deliveries:
+                    self._of_delivery.pop(id(delivery), None)
+        if frees:
+            intake = self._latest if self._roster.is_limited else self._intakes.get(queue)
+            if intake is not None and intake.fetcher is not None:
+                intake.fetcher.freed(queue)
+        if is_last and self._stops:
+            # Otherwise nobody waits for the end of handlings.
             self._ended()
 
     # -- times -------------------------------------------------------------------------------------------------------

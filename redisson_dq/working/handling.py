@@ -67,14 +67,8 @@ class EventFacts(ValueFacts[Any]):
 class HandlingEnds(Protocol):
     """Is notified of the ends of handlings."""
 
-    def freed(self, handling: Handling) -> None:
-        """It has freed its slot."""
-
-    def forget(self, handling: Handling) -> None:
-        """Nothing is left to do for it."""
-
-    def finished(self, handling: Handling, now: float) -> None:
-        """Both at once."""
+    def ended(self, handling: Handling, now: float, *, frees: bool = True, is_last: bool = True) -> None:
+        """It frees its slot. Nothing is left to do for it, if that ``is_last``."""
 
 
 @attrs.frozen(kw_only=True)
@@ -187,10 +181,9 @@ class Handling:
 
     def _carry_out(self, actions: Iterable[HandlingAction]) -> None:
         for action in actions:
-            if action.do is Do.FREE:
-                self.setting.report.freed(self)
-            elif action.do is Do.FORGET:
-                self.setting.report.forget(self)
+            if action.do in (Do.FREE, Do.FORGET):
+                frees, now = action.do is Do.FREE, self.setting.clock.monotonic()
+                self.setting.report.ended(self, now, frees=frees, is_last=not frees)
             elif action.do not in _FOR_CALLER:
                 self._end_early(action, [self.events[place] for place in action.places])
 
@@ -202,7 +195,8 @@ class Handling:
             if action.do is Do.CANCEL:
                 self.setting.pool.cancel(self.where)
         elif action.do is Do.TELL_LATE:
-            self._tell_late()
+            for event in events:
+                self.tell(happenings.TimedOut, event, timeout=timedelta(seconds=self.handler.timeout or 0))
         elif action.do is Do.TELL_LOST:
             for event in events:
                 self.tell(happenings.Lost, event)
@@ -221,11 +215,6 @@ class Handling:
         return TimeoutError(
             f"{self.handler.name} has not returned within {timedelta(seconds=self.handler.timeout or 0)}"
         )
-
-    def _tell_late(self) -> None:
-        timeout = timedelta(seconds=self.handler.timeout or 0)
-        for event in self.events:
-            self.tell(happenings.TimedOut, event, timeout=timeout)
 
     # -- outcomes ----------------------------------------------------------------------------------------------------
 

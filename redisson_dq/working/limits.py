@@ -154,37 +154,23 @@ class Admission:
         return self.rate is not None or self.limit is not None or self.turns is not None
 
     @property
-    def words(self) -> LimitWords:
-        """The script's arguments for rate and slots of only one queue."""
-        return self.words_in(None)
-
-    @property
     def is_by_key(self) -> bool:
         """Whether each key of values has slots or tokens of its own, or turns."""
         return any(by is not None for by in self._keys)
 
-    def words_in(self, home: Callable[[str], str] | None) -> LimitWords:
-        """The script's arguments for rate and slots. ``home`` makes the home of a name, which its queues share.
-
-        Where they are by key, these are the words for all keys.
-        """
-        return self._words(home, [(b"", "")] * 3)
-
     def words_of(self, value: Any, home: Callable[[str], str] | None, *, is_secret: bool = False) -> LimitWords:
-        """As :meth:`words_in`, of the value's key. No word of one that is secret is among them. Raises BadKey."""
+        """The script's arguments for a value's keys. No word of one that is secret is among them. Raises BadKey."""
         return self.words_by(self.found_in(value, is_secret=is_secret), home)
 
     def found_in(self, value: Any, *, is_secret: bool = False) -> Sequence[tuple[bytes, str]]:
         """The digests and the texts of a value's keys. Raises BadKey."""
         return tuple(_key_of(option, by, value, is_secret) for option, by in zip(_OPTIONS, self._keys, strict=True))
 
-    def words_by(self, found: Sequence[tuple[bytes, str]], home: Callable[[str], str] | None) -> LimitWords:
-        """The script's arguments for keys that :meth:`found_in` found."""
-        return self._words(home, found)
-
     def words_of_keys(self, home: Callable[[str], str] | None) -> list[LimitWords]:
-        """The script's arguments by which slots of all keys are filled, and idle keys are dropped."""
-        words = self.words_in(home)
+        """The script's arguments for rate and slots; by key: those by which slots of all keys are filled, and idle keys
+        are dropped.
+        """
+        words = self.words_by([(b"", "")] * 3, home)
         if self.turns is not None or self.limit is None or self.rate is None:
             return [words]
         if self.rate.by is None or self.limit.by == self.rate.by:
@@ -196,8 +182,10 @@ class Admission:
     def _keys(self) -> tuple[KeyOf | None, ...]:
         return (*(None if limit is None else limit.by for limit in (self.limit, self.rate)), self.turns)
 
-    def _words(self, home: Callable[[str], str] | None, found: Sequence[tuple[bytes, str]]) -> LimitWords:
-        """``found`` has the digests of the keys, and their texts."""
+    def words_by(self, found: Sequence[tuple[bytes, str]], home: Callable[[str], str] | None) -> LimitWords:
+        """The script's arguments for keys that :meth:`found_in` found. ``home`` makes the home of a limit's name, which
+        its queues share; None: they are of only one queue.
+        """
         (key, text), (rate_key, rate_text), (turns_key, turns_text) = found
         id, place = self._known(self.limit, home)
         slots = 0 if self.limit is None else self.limit.slots
@@ -262,7 +250,7 @@ class Admission:
         return id, "" if home is None else home(name)
 
     def seen(self, value: Any, data: bytes, number: int) -> Seen:
-        """The script's arguments for a value. ``number`` is the place of :attr:`words`. Raises BadKey."""
+        """The script's arguments for a value. ``number`` is that of its limit. Raises BadKey."""
         unique = b"" if self.unique_for is None else self._unique(value, data)
         # Equal values are handled one at a time. Only when one has ended is it known whether the next is a duplicate.
         key = unique if self.key is None else digest(b"key " + key_bytes(self.key, value, "key="))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import random
 from typing import Any, TypedDict, Union, get_args, get_origin
 
@@ -15,8 +16,11 @@ from redisson_dq.wire.partitions import MOST_PARTITIONS
 from redisson_dq.working.handlers import positive
 from redisson_dq.working.order import AnyOrder, Order, order_of
 
-__all__ = ["QueueSettings", "WorkerOptionNames", "WorkerOptions"]
+__all__ = ["QueueSettings", "WorkerOptionNames", "WorkerOptions", "is_importing"]
 
+#: Whether a module is imported for its worker. ``redisson-dq worker`` sets it: a worker that ran would hold up the end
+#: of the import.
+is_importing: contextvars.ContextVar[bool] = contextvars.ContextVar("redisson_dq_importing", default=False)
 
 #: The types that JSON itself has.
 _OF_JSON = frozenset((dict, list, str, int, float, bool, type(None)))

@@ -75,7 +75,7 @@ def told(
 
 def words_of(by: Admission, home: str = "") -> list[LimitWords]:
     """The limits of a look."""
-    return by.words_of_keys(lambda name: home) if by.is_by_key else [by.words_in(lambda name: home)]
+    return by.words_of_keys(lambda name: home)
 
 
 def admit(queue: Opened, by: Admission, count: int = 1000, visible: float = 60, home: str = "") -> list[Delivery[str]]:

@@ -121,11 +121,11 @@ class Fetcher:
         self._intakes = tuple(intakes)
         for intake in self._intakes:
             intake.fetcher = self
-        self._notify(_FetchTrigger.QUEUES)
+        self._bell.put(_FetchTrigger.QUEUES)
 
     def recount(self) -> None:
         """Fewer values may be wanted than waiters were sent for."""
-        self._notify(_FetchTrigger.QUEUES)
+        self._bell.put(_FetchTrigger.QUEUES)
 
     def freed(self, queue: str) -> None:
         """Values of a queue are wanted again."""
@@ -158,10 +158,7 @@ class Fetcher:
 
     def end(self) -> None:
         """Receives nothing any more."""
-        self._notify(_FetchTrigger.END)
-
-    def _notify(self, notice: _FetchTrigger) -> None:
-        self._bell.put(notice)
+        self._bell.put(_FetchTrigger.END)
 
     async def has_ended(self) -> bool:
         """Waits until nothing more comes, after :meth:`end`. False while Redis has not answered."""

@@ -89,7 +89,7 @@ class RunningHandling(Handling):
             lease.is_ending = True
             acked = self.intake.acked or setting.settler.send
             acked(Settlement(lease, _ACK, partial(self._acked, now - self.began)))
-        setting.report.finished(self, now)
+        setting.report.ended(self, now)
         return True
 
     def _acked(self, seconds: float, outcome: SettleOutcome) -> None:

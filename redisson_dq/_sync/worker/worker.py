@@ -35,9 +35,8 @@ from redisson_dq.scheduling.clock import current
 from redisson_dq.scheduling.times import Delay, seconds_of
 from redisson_dq.stats import QueueStats
 from redisson_dq.working.handlers import CLIENT, Handler
-from redisson_dq.working.importing import is_importing
 from redisson_dq.working.order import AnyOrder
-from redisson_dq.working.settings import WorkerOptions
+from redisson_dq.working.settings import WorkerOptions, is_importing
 
 __all__ = ["Worker"]
 

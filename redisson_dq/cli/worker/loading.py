@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Union, cast
 from redisson_dq._common.texts import nearest, shown
 from redisson_dq.cli.frame import say
 from redisson_dq.errors import RedissonDQError
-from redisson_dq.working.importing import is_importing
+from redisson_dq.working.settings import is_importing
 
 __all__ = ["AnyWorker", "LoadError", "OwnCodeError", "load"]
 

@@ -598,8 +598,8 @@ def test_queues_share_the_rate_of_one_home(queue: Any, client: Any, admin: Any) 
         each.add_all([f"v{number}" for number in range(4)])
     assert [len(admit(each, by, home="{h}")) for each in (queue, bills)] == [4, 1]
     named = Admission(name="other", rate=Rate(3, per=3600, name="n"), limit=Limit(2, name="m"))
-    assert named.words_in(str).rate_home == "n"
-    assert named.words_in(str).home == "m"
+    assert named.words_of_keys(str)[0].rate_home == "n"
+    assert named.words_of_keys(str)[0].home == "m"
     assert admin.pttl("redisson_dq_rate:{h}") == -1
 
 
@@ -715,7 +715,7 @@ def test_the_same_call_again_gives_the_same_leases(queue: Any, admin: Any) -> No
     queue.add_all(["a1", "a2", "b1", "c1"])
     source, run = queue.source(), queue.connections.run
     seen = [by.seen(data.decode(), data, 1) for data in run(source.peek(10))]
-    request = source.admit(10, [by.words], seen)
+    request = source.admit(10, by.words_of_keys(None), seen)
     first, again = run(request), run(request)
     assert [each.id for each in first.leased] == [each.id for each in again.leased]
     assert len(first.leased) == 2
@@ -805,7 +805,7 @@ def test_without_a_right_nothing_is_done_or_all(
             limited = opened(client)
             seen = [by.seen(value, value.encode(), 1) for value in ("a1", "a2", "b1", "c1", "d1")]
             try:
-                request = limited.source().admit(10, [by.words], seen)
+                request = limited.source().admit(10, by.words_of_keys(None), seen)
                 admitted = [each.data for each in limited.connections.run(request).leased]
             except RedisReplyError as error:
                 refused = str(error)

@@ -603,6 +603,6 @@ def test_limits_by_different_keys_are_apart() -> None:
 
     assert words("a") == words("a")
     assert len({words("a").id, words("b").id, words("a", name="n").id}) == 3
-    plain = Admission(name="h", limit=Limit(4)).words_in(str)
+    plain = Admission(name="h", limit=Limit(4)).words_of_keys(str)[0]
     assert plain.home != words("a").home
     assert plain.by == b""

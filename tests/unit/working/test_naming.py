@@ -35,7 +35,7 @@ def tell():
             function, "orders", rate=Rate(1), unique_for=60, unique_by=lambda order: order.number
         ).admission
         unique = admission.seen(Order(), b"", 0).unique
-        print(admission.name, admission.words.id.hex(), unique.hex(), flush=True)
+        print(admission.name, admission.words_of_keys(None)[0].id.hex(), unique.hex(), flush=True)
 
 
 if __name__ == "__main__":
