@@ -23,16 +23,15 @@ from redisson_dq.calls.items import (
     target,
     waiting_items,
 )
-from redisson_dq.calls.long_calls import told_if_long
 from redisson_dq.calls.offers import (
     OfferOptions,
     all_offered,
     equal_offers,
     names_of_equal_offers,
     offered,
-    recurring_offers,
 )
 from redisson_dq.calls.open_queue import OpenQueue
+from redisson_dq.calls.recurring import recurring_offers
 from redisson_dq.calls.whole import WholeRequests
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError
@@ -71,7 +70,7 @@ def waiting_values(queue: OpenQueue[T], start: int, stop: int, *, part: bool) ->
         (start, stop, "part" if part else ""),
         lambda members: queue.in_place([unwrap(member)[1] for member in members], queue.keys.timeout),
     )
-    return told_if_long(request, queue, "read_all() or range()")
+    return queue.told_if_long(request, "read_all() or range()")
 
 
 class DelayedRequests(WholeRequests[T]):
@@ -137,7 +136,7 @@ class DelayedRequests(WholeRequests[T]):
             return queue.in_place([value[0]], destination)[0] if value and value[0] is not None else None
 
         request = queue.working(call("poll_last_to", queue.keys, (), moved, destination=destination))
-        return told_if_long(request, queue, "poll_last_and_offer_first_to()")
+        return queue.told_if_long(request, "poll_last_and_offer_first_to()")
 
     def _polled(self, reply: list[Any]) -> list[T]:
         found, set_aside = reply
@@ -176,7 +175,7 @@ class DelayedRequests(WholeRequests[T]):
         """Whether each of the values waits, in one request."""
         distinct = list(dict.fromkeys(data))
         request = walks.contains(self._queue.keys, distinct, walks.WHOLE)
-        told = told_if_long(request, self._queue, _IN_A_PIPELINE)
+        told = self._queue.told_if_long(request, _IN_A_PIPELINE)
         return self._queue.seeking(told.then(lambda walked: len(walked.result) == len(distinct)), values)
 
     # -- removing ----------------------------------------------------------------------------------------------------
@@ -195,7 +194,7 @@ class DelayedRequests(WholeRequests[T]):
     def _removed(self, which: str, values: list[bytes]) -> Request[bool]:
         """Whether any was removed: the "first" that equals one of them, "all" that do, or the "others"."""
         request = walks.remove(self._queue.keys, which, values, self._queue.options.remember_ms, walks.WHOLE)
-        return told_if_long(request, self._queue, _IN_A_PIPELINE).then(lambda walked: walked.result > 0)
+        return self._queue.told_if_long(request, _IN_A_PIPELINE).then(lambda walked: walked.result > 0)
 
     def clear(self) -> Request[None]:
         # The key ``forget`` stays. A member without a record means that an item was taken out.

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 from redisson_dq._common.texts import shown
 from redisson_dq.calls.checks import check_count, check_index
-from redisson_dq.calls.long_calls import told_if_long
 from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.errors import ArgumentError
 from redisson_dq.observing import Expired, Observers, SetAside
@@ -57,7 +56,7 @@ def taken_due(queue: OpenQueue[T], wanted: DueRange, told: Callable[[Due], None]
         aside=queue.keys.undecodable,
         on_sending=queue.starts,
     )
-    return told_if_long(request, queue, "take_due()")
+    return queue.told_if_long(request, "take_due()")
 
 
 def tell_undelivered(observers: Observers, name: str, keys: QueueKeys, set_aside: int, expired: int = 0) -> None:

@@ -10,7 +10,6 @@ import attrs
 
 from redisson_dq._common.bound import Bound
 from redisson_dq._common.texts import shown
-from redisson_dq.calls.long_calls import told_if_long
 from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.errors import ArgumentError, EnvelopeError
 from redisson_dq.items import ItemState, OfferOutcome, Outcome, entry_id, item_id
@@ -252,7 +251,7 @@ def page_of_items(
         return waiting_items(queue, page), start + len(page.found) if page.is_cut else None
 
     request = queue.call("items", (by, start, stop, "part" if part else ""), _page)
-    return told_if_long(request, queue, "items()").then(listed)
+    return queue.told_if_long(request, "items()").then(listed)
 
 
 def _page(reply: list[Any]) -> Page:

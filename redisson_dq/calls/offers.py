@@ -1,4 +1,4 @@
-"""Offers: one value with its options, many with their delays, and values that are offered again and again."""
+"""Offers: one value with its options, and many with their delays."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import hashlib
 import json
 import logging
 import struct
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import timedelta
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict, TypeVar
 from zlib import crc32
@@ -26,15 +24,13 @@ from redisson_dq.errors import (
     RedisReplyError,
     RedissonDQError,
 )
-from redisson_dq.items import OfferOutcome, RecurringOffer, entry_id, item_id
+from redisson_dq.items import OfferOutcome, entry_id, item_id
 from redisson_dq.scheduling.times import Delay, delays_in_seconds, from_ms, span_ms, span_us
-from redisson_dq.wire.commands import whole_ms
-from redisson_dq.wire.forms import tell_newer
 from redisson_dq.wire.leases import CURSOR, NAMED
 from redisson_dq.wire.request import Request, Word
 
 if TYPE_CHECKING:
-    from redisson_dq.scheduling.recurrence import Recurrence
+    pass
 
 __all__ = [
     "LARGEST_CONTEXT",
@@ -44,8 +40,6 @@ __all__ = [
     "names_of_equal_offers",
     "note_offered",
     "offered",
-    "offered_again",
-    "recurring_offers",
     "tell_other_integer",
 ]
 
@@ -308,61 +302,7 @@ def _batches(values: list[bytes]) -> Iterator[slice]:
         start = stop
 
 
-# -- again and again -------------------------------------------------------------------------------------------------
-
-
-def offered_again(
-    queue: OpenQueue[T], value: T, id: str, recurrence: Recurrence, first_ms: int | None
-) -> Request[OfferOutcome]:
-    """A recurring offer, whose first occurrence is due at ``first_ms``."""
-    if first_ms is None:
-        raise ArgumentError(f"queue {queue.name!r}: the recurring offer {id!r} would never be due")
-    late_ms = recurrence.late_ms(first_ms)
-    args = (
-        *(queue.form, checked_id(queue, id), recurrence.to_json(), queue.encode(value), first_ms),
-        *("" if late_ms is None else late_ms, queue.options.remember_ms),
-    )
-    return queue.call(
-        "recur",
-        args,
-        lambda reply: OfferOutcome(reply[0].decode()),
-        durable=queue.options.durable,
-        on_sending=queue.starts,
-    )
-
-
-def recurring_offers(queue: OpenQueue[Any], rows: list[list[bytes]]) -> list[RecurringOffer]:
-    """The recurring offers that can be read. Reports the others."""
-    from redisson_dq.scheduling.recurrence import NewerRuleError
-
-    keys, offers = queue.keys, []
-    for name, due, definition, value in rows:
-        # Another program may have written them.
-        id, rule = name.decode(errors="backslashreplace"), definition.decode(errors="backslashreplace")
-        try:
-            offers.append(_recurring_offer(id, whole_ms(due), rule, value))
-        except NewerRuleError as error:
-            tell_newer(keys.ready, keys.recurring, "recurring", error.form)
-        except (ArgumentError, OverflowError) as error:
-            logger.warning("queue %r: the recurring offer %r cannot be read: %s", keys.ready, id, error)
-    return offers
-
-
-def _recurring_offer(id: str, due_ms: int | None, rule: str, value: bytes) -> RecurringOffer:
-    from redisson_dq.scheduling.recurrence import Recurrence
-
-    recurrence = Recurrence.from_json(rule)
-    return RecurringOffer(
-        id=id,
-        # Another program may have given it a time that never comes.
-        next_due=from_ms(sys.maxsize if due_ms is None else due_ms),
-        every=None if recurrence.every_ms is None else timedelta(milliseconds=recurrence.every_ms),
-        cron=recurrence.cron,
-        timezone=recurrence.timezone,
-        missed=recurrence.missed,
-        missed_limit=recurrence.missed_limit,
-        data=value,
-    )
+# -- beside Java -----------------------------------------------------------------------------------------------------
 
 
 def tell_other_integer(queue: OpenQueue[T], value: T, waiting: T | None, ready: bytes | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from typing import Any, TypedDict, TypeVar
 
 import attrs
@@ -13,7 +14,7 @@ from redisson_dq.calls.values import QueueValues
 from redisson_dq.codecs.base import Codec
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError, EncodeError
-from redisson_dq.observing import Buried
+from redisson_dq.observing import Buried, TookLong
 from redisson_dq.scheduling.times import Delay, visible_us
 from redisson_dq.wire.blocking import Pop
 from redisson_dq.wire.calls.base import Prepared, prepared
@@ -23,10 +24,15 @@ from redisson_dq.wire.keys import DeadKeys, LeaseKeys, QueueKeys, map_name
 from redisson_dq.wire.lease_source import LeaseSource
 from redisson_dq.wire.request import OtherTypes, Request, Word
 
-__all__ = ["BOUNDED", "DELAYED", "LEAN", "READY", "LeaseTerms", "OpenQueue", "QueueKind"]
+__all__ = ["BOUNDED", "DELAYED", "LEAN", "LONG_US", "READY", "LeaseTerms", "OpenQueue", "QueueKind"]
 
 T = TypeVar("T")
 U = TypeVar("U")
+
+#: A call that takes longer is reported.
+LONG_US = 100_000
+# The queues and calls of this process that were reported.
+_told_long: set[tuple[str, str]] = set()
 
 
 @attrs.frozen(kw_only=True)
@@ -50,17 +56,15 @@ class QueueKind:
     #: The shortest wait of a value that is given back, in us.
     back_after_us: int = 0
 
-    def main_of(self, keys: QueueKeys) -> tuple[str, ...]:
-        """The main keys of a queue."""
-        return tuple(getattr(keys, name) for name in self.main)
+    @property
+    def dumped(self) -> tuple[str, ...]:
+        """The keys that a dump has."""
+        return *self.main, *self.beside
 
-    def dumped_of(self, keys: QueueKeys) -> tuple[str, ...]:
-        """The keys of a queue that a dump has."""
-        return tuple(getattr(keys, name) for name in (*self.main, *self.beside))
-
-    def all_of(self, keys: QueueKeys) -> tuple[str, ...]:
-        """The keys of a queue that are renamed and deleted together."""
-        return tuple(getattr(keys, name) for name in (*self.main, *self.beside, *self.passing))
+    @property
+    def every(self) -> tuple[str, ...]:
+        """The keys that are renamed and deleted together."""
+        return *self.main, *self.beside, *self.passing
 
 
 READY = QueueKind(main=("ready",), passing=("arrivals",))
@@ -219,6 +223,27 @@ class OpenQueue(QueueValues[T]):
             durable=durable,
             on_sending=on_sending,
         )
+
+    def told_if_long(self, request: Request[U], what: str) -> Request[U]:
+        """Notifies observers when a request takes long, once for each queue and call.
+
+        Redis carries such a call out in one go, whatever its size, and serves nobody else meanwhile.
+        """
+        clock, sent_us = self.options.clock, 0
+
+        def begin() -> None:
+            nonlocal sent_us
+            sent_us = clock.now_us()
+
+        def checked(result: U) -> U:
+            took_us = clock.now_us() - sent_us
+            if took_us > LONG_US and (self.name, what) not in _told_long:
+                _told_long.add((self.name, what))
+                took = timedelta(microseconds=took_us)
+                self.options.observers.tell(TookLong(queue=self.name, call=what, duration=took))
+            return result
+
+        return request.then(checked, on_sending=begin)
 
     def confirmation(self, durable: Durability | None) -> Durability | None:
         """The confirmation of a change: as the call asks for, else as the client does. Raises ArgumentError."""

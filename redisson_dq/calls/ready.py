@@ -12,7 +12,6 @@ from typing import Any, TypeVar, overload
 from redisson_dq._common.texts import shown
 from redisson_dq.calls.checks import check_count, check_end, check_index, nothing
 from redisson_dq.calls.leases import LeaseRequests
-from redisson_dq.calls.long_calls import told_if_long
 from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.errors import ArgumentError, QueueFullError, RedisReplyError
 from redisson_dq.wire import commands
@@ -57,7 +56,7 @@ def popped(queue: OpenQueue[T], end: End, limit: int) -> Request[list[T]]:
     else:
         request = commands.pop_many(queue.keys.ready, end, limit)
     if limit > _MANY:
-        request = told_if_long(request, queue, "drain_to() or poll()")
+        request = queue.told_if_long(request, "drain_to() or poll()")
     return queue.working(request).then(queue.popped, aside=queue.keys.undecodable)
 
 
@@ -79,7 +78,7 @@ def moved(queue: OpenQueue[Any], destination: str, from_end: End, to_end: End) -
 
 def removed(queue: OpenQueue[Any], values: Sequence[bytes]) -> Request[int]:
     """Removes all that equal one of them; returns how many there were."""
-    return told_if_long(_taken_away(queue, "all", values, int), queue, "remove_all() or remove_if()")
+    return queue.told_if_long(_taken_away(queue, "all", values, int), "remove_all() or remove_if()")
 
 
 def bytes_at(queue: OpenQueue[Any], index: int, parse: Callable[[Any], U]) -> Request[U]:
@@ -164,7 +163,7 @@ class QueueRequests(LeaseRequests[T]):
     def range(self, start: int, stop: int) -> Request[list[T]]:
         queue, key = self._queue, self._queue.keys.ready
         request = commands.slice_of(key, *self._indexes(start, stop))
-        return told_if_long(request, queue, "read_all() or range()").then(lambda found: queue.in_place(found, key))
+        return queue.told_if_long(request, "read_all() or range()").then(lambda found: queue.in_place(found, key))
 
     def contains(self, value: T) -> Request[bool]:
         return self._place(value, 1, lambda place: place is not None)
@@ -173,7 +172,7 @@ class QueueRequests(LeaseRequests[T]):
         values = self._queue.collected(values)
         distinct = list(dict.fromkeys(self._queue.encode_all_sought(values)))
         request = self._queue.found(distinct).then(lambda met: len(met) == len(distinct))
-        return self._queue.seeking(told_if_long(request, self._queue, "contains_all()"), values)
+        return self._queue.seeking(self._queue.told_if_long(request, "contains_all()"), values)
 
     def index_of(self, value: T) -> Request[int]:
         return self._place(value, 1, _index)
@@ -198,14 +197,14 @@ class QueueRequests(LeaseRequests[T]):
     def retain_all(self, values: Iterable[T]) -> Request[bool]:
         values = self._queue.collected(values)
         kept = self._queue.encode_all_sought(values)
-        request = told_if_long(_taken_away(self._queue, "others", kept, bool), self._queue, "retain_all()")
+        request = self._queue.told_if_long(_taken_away(self._queue, "others", kept, bool), "retain_all()")
         return self._queue.seeking(request, values, before=True)
 
     def trim(self, start: int, stop: int) -> Request[None]:
         return _taken_away(self._queue, "trim", self._indexes(start, stop), nothing)
 
     def clear(self) -> Request[None]:
-        return told_if_long(_taken_away(self._queue, "clear", (), nothing), self._queue, "clear()")
+        return self._queue.told_if_long(_taken_away(self._queue, "clear", (), nothing), "clear()")
 
     # -- inside ------------------------------------------------------------------------------------------------------
 

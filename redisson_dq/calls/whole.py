@@ -10,7 +10,6 @@ from typing import Generic, TypeVar
 from redisson_dq._common.texts import shown
 from redisson_dq.calls.checks import check_index
 from redisson_dq.calls.inspecting import figures, inspection
-from redisson_dq.calls.long_calls import told_if_long
 from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.errors import ArgumentError, RedisReplyError
 from redisson_dq.inspection import QueueInspection
@@ -37,21 +36,21 @@ class WholeRequests(Generic[T]):
     # -- its keys ----------------------------------------------------------------------------------------------------
 
     def delete(self) -> Request[bool]:
-        return told_if_long(self._deletion("DEL"), self._queue, "delete()")
+        return self._queue.told_if_long(self._deletion("DEL"), "delete()")
 
     def unlink(self) -> Request[bool]:
         return self._deletion("UNLINK")
 
     def _deletion(self, command: str) -> Request[bool]:
-        keys = self._queue.kind.all_of(self._queue.keys)
+        keys = _types(self._queue.keys, self._queue.kind.every)
         return Request(words=(command, *keys), types=dict.fromkeys(keys, ""), parse=bool)
 
     def exists(self) -> Request[bool]:
-        keys = self._queue.kind.main_of(self._queue.keys)
+        keys = self._main()
         return Request(words=("EXISTS", *keys), types=dict.fromkeys(keys, ""), parse=bool)
 
     def touch(self) -> Request[bool]:
-        keys = self._queue.kind.main_of(self._queue.keys)
+        keys = self._main()
         return Request(words=("TOUCH", *keys), types=dict.fromkeys(keys, ""), parse=bool)
 
     def size_in_memory(self) -> Request[int]:
@@ -70,23 +69,20 @@ class WholeRequests(Generic[T]):
     def copy(self, destination: str, *, replace: bool = False) -> Request[bool]:
         types, channel = self._pairs(destination)
         request = call_on("copy", types, ("replace" if replace else "if_free", channel), bool)
-        return told_if_long(request, self._queue, "copy()")
+        return self._queue.told_if_long(request, "copy()")
 
     def dump(self) -> Request[bytes | None]:
         queue = self._queue
-        return told_if_long(
-            call_on("dump", _types(queue.keys, queue.kind.dumped_of(queue.keys)), (), _framed), queue, "dump()"
-        )
+        return queue.told_if_long(call_on("dump", _types(queue.keys, queue.kind.dumped), (), _framed), "dump()")
 
     def restore(self, state: bytes, ttl: Delay | None = None, *, replace: bool = False) -> Request[bool]:
         queue = self._queue
-        keys = queue.kind.dumped_of(queue.keys)
-        dumps = _unframed(state, len(keys), queue.name)
+        types = _types(queue.keys, queue.kind.dumped)
+        dumps = _unframed(state, len(types), queue.name)
         ttl_ms = 0 if ttl is None else span_ms(ttl, queue.name, "a time to live")
-        types = _types(queue.keys, keys)
-        types.update((f"redisson_dq_restoring_{number}:{_tagged(key)}", types[key]) for number, key in enumerate(keys))
+        types |= {f"redisson_dq_restoring_{i}:{_tagged(key)}": kind for i, (key, kind) in enumerate(types.items())}
         args = ("replace" if replace else "if_free", ttl_ms, self._channel(queue.keys), *dumps)
-        return told_if_long(call_on("restore", types, args, bool), queue, "restore()")
+        return queue.told_if_long(call_on("restore", types, args, bool), "restore()")
 
     # -- its time to live --------------------------------------------------------------------------------------------
 
@@ -115,7 +111,7 @@ class WholeRequests(Generic[T]):
         return check_index(start, self._queue.name), check_index(stop, self._queue.name)
 
     def _main(self) -> dict[str, str]:
-        return _types(self._queue.keys, self._queue.kind.main_of(self._queue.keys))
+        return _types(self._queue.keys, self._queue.kind.main)
 
     def _channel(self, keys: QueueKeys) -> str:
         """The channel on which clients learn of a new head; empty where there is none."""
@@ -128,8 +124,8 @@ class WholeRequests(Generic[T]):
         other = queue.keys_of(other_name)
         if other == queue.keys:
             raise ArgumentError(f"queue {queue.name!r}: the new name is its own")
-        types = _types(queue.keys, queue.kind.all_of(queue.keys))
-        return types | _types(other, queue.kind.all_of(other)), self._channel(other)
+        types = _types(queue.keys, queue.kind.every)
+        return types | _types(other, queue.kind.every), self._channel(other)
 
     def _renamed(self, outcome: int) -> bool:
         if outcome < 0:
@@ -137,8 +133,9 @@ class WholeRequests(Generic[T]):
         return bool(outcome)
 
 
-def _types(keys: QueueKeys, chosen: Iterable[str]) -> dict[str, str]:
-    return {key: keys.type_of(key) for key in chosen}
+def _types(keys: QueueKeys, names: Iterable[str]) -> dict[str, str]:
+    """The keys of these names, with their types."""
+    return {key: keys.type_of(key) for key in (getattr(keys, name) for name in names)}
 
 
 def _remaining(reply: list[int]) -> timedelta | None:

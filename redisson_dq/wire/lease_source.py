@@ -94,15 +94,11 @@ class LeaseSource(Source):
 
     def look(self, count: int) -> Request[list[Taken]]:
         if count < 1:
-            return self.return_arrival()
+            # Puts back a value that has come when nobody waits for it any more.
+            return call("return_arrivals", self.lease_keys.queue, (1,), lambda _: [], repeatable=True)
         if self.sees_first:
             return self.peek(count).then(lambda found: [Taken(key=self.key, data=data) for data in found])
         return cast("Request[list[Taken]]", self.receive(count))
-
-    def return_arrival(self) -> Request[list[Taken]]:
-        """Puts back a value that has come when nobody waits for it any more."""
-        back = calls.return_arrivals(self.lease_keys.queue, 1).then(_nothing)
-        return attrs.evolve(back, repeatable=True)
 
     def receive(self, count: int, nonce: bytes = b"") -> Request[list[Leased]]:
         """Leases at most this many values. Sent again, it gives the same leases, as long as they are held.
@@ -265,10 +261,6 @@ def mark_of(owner: bytes, envelope: Envelope) -> bytes:
     if envelope is Envelope.CURRENT:
         return owner[:4]
     return bytes((owner[0] | 0x80,)) + owner[1:3]
-
-
-def _nothing(count: int) -> list[Taken]:
-    return []
 
 
 def leased_rows(keys: QueueKeys, now_us: int, read_us: int, rows: list[Any], left: int | None = None) -> list[Leased]:

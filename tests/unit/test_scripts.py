@@ -18,9 +18,8 @@ import redisson_dq
 from redisson_dq.calls import walks
 from redisson_dq.calls.history import events_from
 from redisson_dq.calls.items import Target
-from redisson_dq.calls.offers import offered_again
 from redisson_dq.calls.open_queue import OpenQueue
-from redisson_dq.calls.recurring import following
+from redisson_dq.calls.recurring import following, offered_again
 from redisson_dq.calls.settling import Settling
 from redisson_dq.codecs import StringCodec
 from redisson_dq.scheduling.recurrence import Recurrence

@@ -9,8 +9,8 @@ from typing import TypeVar
 from redisson_dq._async.queues.any_queue import AnyQueue
 from redisson_dq._async.queues.waiting import WaitingQueue
 from redisson_dq.calls.history import Kept, history_of
-from redisson_dq.calls.offers import offered_again
 from redisson_dq.calls.open_queue import OpenQueue
+from redisson_dq.calls.recurring import offered_again
 from redisson_dq.items import ItemEvent, OfferOutcome, Overdue
 from redisson_dq.observing.operations import OperationKind
 from redisson_dq.scheduling.times import Delay

@@ -8,7 +8,6 @@ from typing import TypeVar
 from redisson_dq._async.queues.collected import CollectedQueue
 from redisson_dq._async.queues.handle import PAGE
 from redisson_dq.calls.checks import check_condition
-from redisson_dq.calls.long_calls import told_if_long
 from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.calls.ready import QueueRequests, removed
 from redisson_dq.scheduling.times import Delay, timeout_seconds
@@ -191,7 +190,7 @@ class ReadyQueue(CollectedQueue[T]):
         """
         check_condition(condition, self.name)
         found = await self._run(
-            told_if_long(commands.slice_of(self.keys.ready), self._side, "remove_all() or remove_if()")
+            self._side.told_if_long(commands.slice_of(self.keys.ready), "remove_all() or remove_if()")
         )
         chosen = self._side.chosen(found, self.keys.ready, condition)
         return await self._run(removed(self._side, chosen)) if chosen else 0

@@ -14,7 +14,6 @@ from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq._sync.queues.leaser import Leaser
 from redisson_dq._sync.queues.waiting import WaitingQueue
 from redisson_dq.calls.due import due_range, taken_due, tell_undelivered
-from redisson_dq.calls.long_calls import told_if_long
 from redisson_dq.calls.recurring import following
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.scheduling.times import Delay
@@ -97,7 +96,7 @@ class DueTaking(WaitingQueue[T]):
         self._begin_taking()
         with self._runtime.operations.receiving("take_due", self.name, count=0) as receipt:
             source = self._side.lease_source(visibility_timeout)
-            request = told_if_long(source.lease_due(wanted, self._side.options.remember_ms), self._side, "take_due()")
+            request = self._side.told_if_long(source.lease_due(wanted, self._side.options.remember_ms), "take_due()")
             due = finish_or_undo(
                 self._leaser.run_again(request, source.visible, _SENT_AGAIN),
                 lambda due: self._leaser.hand_back(source, list(due.leased)),

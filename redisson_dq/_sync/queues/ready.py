@@ -11,7 +11,6 @@ from typing import TypeVar
 from redisson_dq._sync.queues.collected import CollectedQueue
 from redisson_dq._sync.queues.handle import PAGE
 from redisson_dq.calls.checks import check_condition
-from redisson_dq.calls.long_calls import told_if_long
 from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.calls.ready import QueueRequests, removed
 from redisson_dq.scheduling.times import Delay, timeout_seconds
@@ -193,7 +192,7 @@ class ReadyQueue(CollectedQueue[T]):
         :Guarantee: the removal is atomic
         """
         check_condition(condition, self.name)
-        found = self._run(told_if_long(commands.slice_of(self.keys.ready), self._side, "remove_all() or remove_if()"))
+        found = self._run(self._side.told_if_long(commands.slice_of(self.keys.ready), "remove_all() or remove_if()"))
         chosen = self._side.chosen(found, self.keys.ready, condition)
         return self._run(removed(self._side, chosen)) if chosen else 0
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import redisson_dq
-from redisson_dq.calls import long_calls
+from redisson_dq.calls import open_queue
 from redisson_dq.codecs import StringCodec
 
 
@@ -74,10 +74,10 @@ def test_a_call_that_took_long_is_warned_of(
     with redisson_dq.connect(url, codec=StringCodec()) as client:
         for what, call in opened(client, name).items():
             # However busy this machine is, it takes no minute.
-            monkeypatch.setattr(long_calls, "LONG_US", 60_000_000)
+            monkeypatch.setattr(open_queue, "LONG_US", 60_000_000)
             call()
             assert told(caplog) == []
-            monkeypatch.setattr(long_calls, "LONG_US", 0)
+            monkeypatch.setattr(open_queue, "LONG_US", 0)
             call()
             call()
             assert told(caplog) == [(name, what)], "once"
