@@ -75,38 +75,38 @@ def opened(client: Any) -> dict[str, Any]:
     }
 
 
+@pytest.mark.parametrize("leases", [False, True], ids=["poll", "receive"])
 @pytest.mark.parametrize("mode", ["WRITE", "ALL"])
-def test_a_poll_that_begins_and_ends_during_a_pause(
-    flavour: Flavour, server: EmbeddedServer, admin: redis.Redis, url: str, mode: str
+def test_a_wait_that_begins_and_ends_during_a_pause(
+    flavour: Flavour, server: EmbeddedServer, admin: redis.Redis, url: str, mode: str, leases: bool
 ) -> None:
     with flavour.connect(url, codec=StringCodec()) as client:
         queue = client.blocking_queue("orders", transfer=False)
-        assert queue.poll(timeout=0.05) is None
+        wait = queue.receive if leases else queue.poll
+        assert wait(timeout=0.05) is None
         admin.execute_command("CLIENT", "PAUSE", 1500, mode)
         began = time.monotonic()
-        assert queue.poll(timeout=0.6) is None
+        assert wait(timeout=0.6) is None
         assert 0.6 <= time.monotonic() - began < 0.6 + LATE
+        if leases:
+            assert queue.receive(5, timeout=0.3) == []
         with redis.Redis.from_url(url, socket_timeout=None) as other:
             other.rpush("orders", "a")
         assert server.running
-        assert queue.take() == "a"
+        if leases:
+            delivery = queue.receive()
+            assert (delivery.value, delivery.attempt) == ("a", 1)
+        else:
+            assert queue.take() == "a"
 
 
-@pytest.mark.parametrize("mode", ["WRITE", "ALL"])
-def test_a_receive_that_begins_and_ends_during_a_pause(
-    flavour: Flavour, server: EmbeddedServer, admin: redis.Redis, url: str, mode: str
-) -> None:
-    with flavour.connect(url, codec=StringCodec()) as client:
-        queue = client.blocking_queue("orders", transfer=False)
-        assert queue.receive(timeout=0.05) is None
-        admin.execute_command("CLIENT", "PAUSE", 1500, mode)
-        assert queue.receive(timeout=0.6) is None
-        assert queue.receive(5, timeout=0.3) == []
-        with redis.Redis.from_url(url, socket_timeout=None) as other:
-            other.rpush("orders", "a")
-        assert server.running
-        delivery = queue.receive()
-        assert (delivery.value, delivery.attempt) == ("a", 1)
+def pause(url: str, chance: random.Random, stop: threading.Event) -> None:
+    """Pauses the server again and again."""
+    with redis.Redis.from_url(url, socket_timeout=None) as pauser:
+        while not stop.is_set():
+            length = chance.choice((20, 100, 300))
+            pauser.execute_command("CLIENT", "PAUSE", length, chance.choice(("WRITE", "ALL")))
+            stop.wait(length / 1000 + chance.uniform(0, 0.1))
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -116,13 +116,6 @@ def test_random_pauses(flavour: Flavour, server: EmbeddedServer, admin: redis.Re
     chance = random.Random(seed)
     stop = threading.Event()
     pushed: list[str] = []
-
-    def pause() -> None:
-        with redis.Redis.from_url(url, socket_timeout=None) as pauser:
-            while not stop.is_set():
-                length = chance.choice((20, 100, 300))
-                pauser.execute_command("CLIENT", "PAUSE", length, chance.choice(("WRITE", "ALL")))
-                stop.wait(length / 1000 + chance.uniform(0, 0.1))
 
     def push() -> None:
         keys = ["bounded"] if call == "bounded" else PARTS if "partitions" in call else ["orders"]
@@ -138,7 +131,7 @@ def test_random_pauses(flavour: Flavour, server: EmbeddedServer, admin: redis.Re
     got: list[str] = []
     with flavour.connect(url, codec=StringCodec()) as client:
         queues = opened(client)
-        threads = [threading.Thread(target=pause), threading.Thread(target=push)]
+        threads = [threading.Thread(target=pause, args=(url, chance, stop)), threading.Thread(target=push)]
         for thread in threads:
             thread.start()
         end = time.monotonic() + SECONDS
@@ -172,13 +165,6 @@ def test_put_under_random_pauses(flavour: Flavour, server: EmbeddedServer, admin
     in_doubt: set[str] = set()
     got: list[str] = []
 
-    def pause() -> None:
-        with redis.Redis.from_url(url, socket_timeout=None) as pauser:
-            while not stop.is_set():
-                length = chance.choice((20, 100, 300))
-                pauser.execute_command("CLIENT", "PAUSE", length, chance.choice(("WRITE", "ALL")))
-                stop.wait(length / 1000 + chance.uniform(0, 0.1))
-
     with flavour.connect(url, codec=StringCodec()) as client:
         queue = client.bounded_blocking_queue("bounded", transfer=False)
         assert queue.try_set_capacity(2)
@@ -203,7 +189,8 @@ def test_put_under_random_pauses(flavour: Flavour, server: EmbeddedServer, admin
                         raise
                     in_doubt.add(value)
 
-        threads = [threading.Thread(target=work) for work in (pause, put, offer)]
+        threads = [threading.Thread(target=pause, args=(url, chance, stop))]
+        threads += [threading.Thread(target=work) for work in (put, offer)]
         for thread in threads:
             thread.start()
         end = time.monotonic() + SECONDS

@@ -352,13 +352,27 @@ class Credentials(redis.CredentialProvider):
         return self.get_credentials()
 
 
-class ClusterWorld(World):
-    """Three masters with a replica each. There is no gate: clients are told the nodes' own addresses."""
+class _WithoutGate(World):
+    """Clients are told the servers' own addresses."""
+
+    def __init__(self, *, config: Mapping[str, str] | None = None) -> None:
+        super().__init__(config=config)
+        self.by_hand: list[LostReply] = []
+
+    def settle(self) -> None:
+        """Nothing is known of the losses here."""
+
+    @property
+    def lost(self) -> list[LostReply]:
+        return self.by_hand
+
+
+class ClusterWorld(_WithoutGate):
+    """Three masters with a replica each."""
 
     def _open(self) -> None:
         self.cluster = Cluster(self._stack, 3, replicas=True)
         self.admins = list(self.cluster.admins)
-        self.by_hand: list[LostReply] = []
 
     def connect(self, flavour: Flavour, codec: Codec[Any] | None = None) -> Any:
         return flavour.cluster(self.cluster.url, codec=codec or StringCodec(), probe_interval=2)
@@ -377,13 +391,6 @@ class ClusterWorld(World):
     def java(self) -> dict[str, Any]:
         return {"address": self.cluster.url.rpartition("/")[0], "cluster": True}
 
-    def settle(self) -> None:
-        """Nothing is known of them here."""
-
-    @property
-    def lost(self) -> list[LostReply]:
-        return self.by_hand
-
     @property
     def alive(self) -> bool:
         return all(server.running for server in self.cluster.servers)
@@ -397,8 +404,8 @@ class ClusterWorld(World):
         raise AssertionError(f"nobody owns the slot of {key!r}")
 
 
-class SentinelWorld(World):
-    """A master, its replica and a Sentinel. There is no gate: clients are told the servers' own addresses."""
+class SentinelWorld(_WithoutGate):
+    """A master, its replica and a Sentinel."""
 
     def _open(self) -> None:
         program = PROGRAMS["redis"]()
@@ -424,7 +431,6 @@ class SentinelWorld(World):
         self._stack.callback(process.terminate)
         self.sentinel = self._stack.enter_context(redis.Redis(port=self.sentinel_port))
         eventually(self._sentinel_knows_both)
-        self.by_hand: list[LostReply] = []
 
     def connect(self, flavour: Flavour, codec: Codec[Any] | None = None) -> Any:
         return flavour.sentinel(self.sentinel_port, "main", codec=codec or StringCodec(), probe_interval=2)
@@ -450,13 +456,6 @@ class SentinelWorld(World):
         """A client for the master."""
         port = int(self.sentinel.sentinel_get_master_addr_by_name("main")[1])
         return next(admin for admin, server in zip(self.admins, self.servers, strict=True) if server.port == port)
-
-    def settle(self) -> None:
-        """Nothing is known of them here."""
-
-    @property
-    def lost(self) -> list[LostReply]:
-        return self.by_hand
 
     @property
     def alive(self) -> bool:

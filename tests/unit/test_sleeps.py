@@ -39,7 +39,7 @@ SLEEPS: dict[str, tuple[int, str]] = {
     "integration/servers/test_embedded.py": (1, SERVER),
     "integration/queues/test_errors.py": (2, QUIET),
     "integration/waits/test_event_loops.py": (1, PACE),
-    "integration/queues/test_growth.py": (4, QUIET),
+    "integration/queues/test_growth.py": (2, QUIET),
     "integration/leases/test_leases.py": (2, REAL),
     "integration/leases/test_leases_beside_items.py": (2, PACE),
     "integration/leases/test_leases_under_faults.py": (5, PACE),

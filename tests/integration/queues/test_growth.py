@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import partial
 from typing import Any
 
 import pytest
@@ -78,72 +79,63 @@ def test_an_item_costs_as_many_commands_behind_any_backlog(admin: Any, url: str,
     assert shape(told) == FLAT, told
 
 
-def test_an_item_costs_as_many_commands_among_any_number_of_queues(admin: Any, url: str) -> None:
+@contextmanager
+def taking(client: Any, names: list[str], taken: threading.Semaphore) -> Iterator[None]:
+    """A thread for each queue takes its values."""
+
+    def take_all(queue: Any) -> None:
+        with suppress(ClosedError):
+            while queue.take():
+                taken.release()
+
+    threads = [threading.Thread(target=take_all, args=(client.blocking_queue(name),)) for name in names]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        client.close()
+        for thread in threads:
+            thread.join()
+
+
+@contextmanager
+def working(client: Any, names: list[str], taken: threading.Semaphore, concurrency: int | None) -> Iterator[None]:
+    """One worker handles the values of all queues."""
+    worker = Worker(client, concurrency=concurrency)
+    for name in names:
+        worker.handler(name)(lambda _value: taken.release())
+    with worker:
+        yield
+
+
+@pytest.mark.parametrize(
+    "consuming",
+    [taking, partial(working, concurrency=None), partial(working, concurrency=4)],
+    ids=["threads", "each handler's limit", "one limit"],
+)
+def test_an_item_costs_as_many_commands_among_any_number_of_queues(
+    admin: Any, url: str, consuming: Callable[..., AbstractContextManager[None]]
+) -> None:
     told: dict[float, float] = {}
     idle: dict[float, float] = {}
     for count in QUEUES:
         admin.flushall()
         names = [f"queue-{number}" for number in range(count)]
         taken = threading.Semaphore(0)
-
-        def take_all(queue: Any, taken: threading.Semaphore = taken) -> None:
-            with suppress(ClosedError):
-                while queue.take():
-                    taken.release()
-
-        with ExitStack() as stack:
-            client = stack.enter_context(redisson_dq.connect(url, codec=StringCodec()))
-            handles = [client.blocking_queue(name) for name in names]
-            threads = [threading.Thread(target=take_all, args=(handle,)) for handle in handles]
-            for thread in threads:
-                stack.callback(thread.join)
-            stack.callback(client.close)
-            for thread in threads:
-                thread.start()
-            delayed = [client.delayed_queue(handle) for handle in handles]
-
-            def one_after_another(delayed: Any = delayed, taken: threading.Semaphore = taken) -> None:
-                for number in range(ITEMS):
-                    delayed[number % len(delayed)].offer(f"item {number}", 0.01)
-                    assert taken.acquire(timeout=30)
-
-            # Each queue has had an item, so that nothing is opened any more.
-            for each in delayed:
-                each.offer("first", 0.01)
-                assert taken.acquire(timeout=30)
-            told[count] = sum(calls_of(admin, one_after_another).values()) / ITEMS
-            eventually(lambda: sum(_sent(calls_of(admin, lambda: time.sleep(0.1))).values()) == 0)
-            idle[count] = sum(_sent(calls_of(admin, lambda: time.sleep(0.5))).values())
-    assert shape(told) == FLAT, told
-    assert shape(idle, slack=2) == FLAT, idle
-
-
-@pytest.mark.parametrize("concurrency", [None, 4], ids=["each handler's limit", "one limit"])
-def test_a_job_costs_as_many_commands_in_a_worker_of_any_number_of_queues(
-    admin: Any, url: str, concurrency: int | None
-) -> None:
-    told: dict[float, float] = {}
-    idle: dict[float, float] = {}
-    for count in QUEUES:
-        admin.flushall()
-        handled = threading.Semaphore(0)
         with redisson_dq.connect(url, codec=StringCodec()) as client:
-            worker = Worker(client, concurrency=concurrency)
-            names = [f"queue-{number}" for number in range(count)]
-            for name in names:
-                worker.handler(name)(lambda _value, handled=handled: handled.release())
             delayed = [client.delayed_queue(name) for name in names]
-            with worker:
+            with consuming(client, names, taken):
 
-                def one_after_another(delayed: Any = delayed, handled: threading.Semaphore = handled) -> None:
+                def one_after_another(delayed: Any = delayed, taken: threading.Semaphore = taken) -> None:
                     for number in range(ITEMS):
                         delayed[number % len(delayed)].offer(f"item {number}", 0.01)
-                        assert handled.acquire(timeout=30)
+                        assert taken.acquire(timeout=30)
 
-                # Each queue has had a job, so that nothing is opened any more.
+                # Each queue has had an item, so that nothing is opened any more.
                 for each in delayed:
                     each.offer("first", 0.01)
-                    assert handled.acquire(timeout=30)
+                    assert taken.acquire(timeout=30)
                 told[count] = sum(calls_of(admin, one_after_another).values()) / ITEMS
                 eventually(lambda: sum(_sent(calls_of(admin, lambda: time.sleep(0.1))).values()) == 0)
                 idle[count] = sum(_sent(calls_of(admin, lambda: time.sleep(0.5))).values())
