@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 import attrs
 
 from redisson_dq._common.signatures import with_options_of
-from redisson_dq._common.texts import shown
 from redisson_dq.calls import walks
-from redisson_dq.calls.checks import check_count, check_page, nothing
+from redisson_dq.calls.checks import check_count, nothing
 from redisson_dq.calls.due import due_range, taken_due, tell_undelivered
 from redisson_dq.calls.history import Kept, kept_history, set_history
 from redisson_dq.calls.items import (
@@ -34,7 +33,6 @@ from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.calls.recurring import recurring_offers
 from redisson_dq.calls.whole import WholeRequests
 from redisson_dq.durability import Durability
-from redisson_dq.errors import ArgumentError
 from redisson_dq.items import ExpiredItem, Outcome, Overdue, RecurringOffer
 from redisson_dq.observing import Paused, Resumed
 from redisson_dq.scheduling.times import Delay, due_word, from_ms
@@ -56,8 +54,6 @@ By = Literal["due", "offer"]
 
 # Outside of a pipeline these calls are several short scripts.
 _IN_A_PIPELINE = "contains or remove in a pipeline"
-
-_LARGEST_PAGE = 10_000
 
 
 def waiting_values(queue: OpenQueue[T], start: int, stop: int, *, part: bool) -> Request[list[T]]:
@@ -216,17 +212,11 @@ class DelayedRequests(WholeRequests[T]):
         return request.then(lambda page: next(iter(waiting_items(self._queue, page)), None))
 
     def items(self, start: int = 0, stop: int = 99, by: By = "due") -> Request[list[WaitingItem[T]]]:
-        return self._page(start, stop, by, part=False).then(lambda reply: reply[0])
+        return page_of_items(self._queue, start, stop, by, part=False).then(lambda reply: reply[0])
 
     def items_part(self, start: int, stop: int, by: By) -> Request[tuple[list[WaitingItem[T]], int | None]]:
         """The beginning of a page, some 1 MB of it, and the index of the rest."""
-        return self._page(start, stop, by, part=True)
-
-    def _page(self, start: int, stop: int, by: By, *, part: bool) -> Request[tuple[list[WaitingItem[T]], int | None]]:
-        check_page(start, stop, _LARGEST_PAGE, self._queue.name, "a page of items", "items")
-        if by not in ("due", "offer"):
-            raise ArgumentError(f"queue {self._queue.name!r}: by= must be 'due' or 'offer', not {shown(by)}")
-        return page_of_items(self._queue, start, stop, by, part=part)
+        return page_of_items(self._queue, start, stop, by, part=True)
 
     # -- the whole of it ---------------------------------------------------------------------------------------------
 

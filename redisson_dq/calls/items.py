@@ -10,6 +10,7 @@ import attrs
 
 from redisson_dq._common.bound import Bound
 from redisson_dq._common.texts import shown
+from redisson_dq.calls.checks import check_page
 from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.errors import ArgumentError, EnvelopeError
 from redisson_dq.items import ItemState, OfferOutcome, Outcome, entry_id, item_id
@@ -39,6 +40,7 @@ __all__ = [
 T = TypeVar("T")
 
 _LONGEST_ID = 512
+_LARGEST_PAGE = 10_000
 
 
 # -- an item ---------------------------------------------------------------------------------------------------------
@@ -244,8 +246,12 @@ def page_of_items(
 ) -> Request[tuple[list[WaitingItem[T]], int | None]]:
     """Items from index ``start`` to ``stop`` in the order of ``by``: "due" or "offer".
 
-    With ``part`` some 1 MB of them at most, and the index of the next item, or None at the end of the page.
+    With ``part`` some 1 MB of them at most, and the index of the next item, or None at the end of the page. Raises
+    ArgumentError.
     """
+    check_page(start, stop, _LARGEST_PAGE, queue.name, "a page of items", "items")
+    if by not in ("due", "offer"):
+        raise ArgumentError(f"queue {queue.name!r}: by= must be 'due' or 'offer', not {shown(by)}")
 
     def listed(page: Page) -> tuple[list[WaitingItem[T]], int | None]:
         return waiting_items(queue, page), start + len(page.found) if page.is_cut else None

@@ -195,23 +195,20 @@ class LeaseRequests(WholeRequests[T]):
 
     def _chosen(self, ids: Iterable[str | DeadLetter[T]] | None, limit: int | None) -> tuple[Word, ...]:
         """The arguments by which a script knows the letters that a call means."""
-        chosen = self._letter_ids(ids)
-        return ("all", self._most(limit)) if chosen is None else ("ids", self._most(limit), *chosen)
-
-    def _letter_ids(self, ids: Iterable[str | DeadLetter[T]] | None) -> list[bytes] | None:
         if ids is None:
-            return None
+            return "all", self._most(limit)
         named = [each.id if isinstance(each, DeadLetter) else each for each in self._queue.collected(ids, "ids")]
         if len(named) > _LARGEST_PAGE:
             raise ArgumentError(
                 f"queue {self._queue.name!r}: at most {_LARGEST_PAGE} ids in one call, not {len(named)}"
             )
         try:
-            return [bytes.fromhex(each) for each in named]
+            chosen = [bytes.fromhex(each) for each in named]
         except (TypeError, ValueError):
             raise ArgumentError(
                 f"queue {self._queue.name!r}: an id of a dead letter is hexadecimal, not {shown(named)}"
             ) from None
+        return "ids", self._most(limit), *chosen
 
     def _most(self, limit: int | None) -> int:
         return _LARGEST_PAGE if limit is None else min(check_count(limit, self._queue.name), _LARGEST_PAGE)

@@ -194,11 +194,7 @@ def write_nothing(key: str) -> Request[object]:
 def head(keys: QueueKeys) -> Request[int | None]:
     """The due time of the next entry in epoch ms, or None."""
     words = ("ZRANGE", keys.timeout, 0, 0, "WITHSCORES")
-    return Request(words=words, types={keys.timeout: "zset"}, parse=_head_score)
-
-
-def _head_score(reply: list[bytes]) -> int | None:
-    return whole_ms(reply[1]) if reply else None
+    return Request(words=words, types={keys.timeout: "zset"}, parse=lambda reply: whole_ms(reply[1]) if reply else None)
 
 
 def whole_ms(score: bytes) -> int | None:
