@@ -9,16 +9,22 @@ from redisson_dq._common.texts import shown
 from redisson_dq.errors import ArgumentError
 from redisson_dq.working.handlers import positive
 
-__all__ = ["AnyOrder", "Order", "Strict", "Weighted", "order_of"]
+__all__ = ["AnyOrder", "Order", "Strict", "order_of"]
 
 #: The names of queues, the first one first; or their weights.
 AnyOrder = Union[Sequence[str], Mapping[str, int]]
 
 
 class Order:
-    """Equal shares: the queue that was served longest ago is asked first."""
+    """While all queues have values, each gives its share: equal ones, or by weights.
 
-    def __init__(self) -> None:
+    The queue that was served longest ago, for its weight, is asked first.
+    """
+
+    def __init__(self, weights: Mapping[str, int] | None = None) -> None:
+        self._weights = {
+            name: positive(weight, f"order=: the weight of {name!r}") for name, weight in (weights or {}).items()
+        }
         # How many values each queue gave, divided by its weight.
         self._served: dict[str, float] = {}
 
@@ -32,23 +38,9 @@ class Order:
 
     def took(self, name: str, count: int, idle: Sequence[str] = ()) -> None:
         """Notes that a queue gave this many values, and that others had none."""
-        self._served[name] = self._served.get(name, 0.0) + count / self._weight(name)
+        self._served[name] = self._served.get(name, 0.0) + count / self._weights.get(name, 1)
         for each in idle:
             self._served[each] = max(self._served.get(each, 0.0), self._served[name])
-
-    def _weight(self, name: str) -> int:
-        return 1
-
-
-class Weighted(Order):
-    """While all queues have values, each gives its share."""
-
-    def __init__(self, weights: Mapping[str, int]) -> None:
-        super().__init__()
-        self.weights = {name: positive(weight, f"order=: the weight of {name!r}") for name, weight in weights.items()}
-
-    def _weight(self, name: str) -> int:
-        return self.weights.get(name, 1)
 
 
 class Strict(Order):
@@ -68,7 +60,7 @@ def order_of(given: AnyOrder | None) -> Order:
     if given is None:
         return Order()
     if isinstance(given, Mapping):
-        return Weighted(given)
+        return Order(given)
     if isinstance(given, (list, tuple)) and all(isinstance(name, str) for name in given):
         return Strict(given)
     raise ArgumentError(f"order= must be a list of queue names, or a dict of their weights, not {shown(given)}")

@@ -10,24 +10,19 @@ looks for free ones (:mod:`redisson_dq.working.slot_looks`).
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from redisson_dq._concurrency import BackgroundTask, Inbox
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.worker.repeating import LAST_ANSWER
-from redisson_dq.calls.delivery import DeliveryFacts, lease_of
-from redisson_dq.calls.endings import Ack, Ending, Nack
+from redisson_dq.calls.endings import Ending, Nack
 from redisson_dq.calls.settling import Settling
-from redisson_dq.errors import ClosedError, DurabilityError, RedisConnectionError, RedissonDQError
-from redisson_dq.items import SettleOutcome
-from redisson_dq.observing.operations import OperationKind, Under
+from redisson_dq.errors import DurabilityError, RedissonDQError
 from redisson_dq.scheduling.pauses import Pauses
 from redisson_dq.wire.lease_source import LeaseSource
 from redisson_dq.wire.request import Request
-from redisson_dq.working.ends import Settlement, Tell, doubt
+from redisson_dq.working.ends import END, ENDED, LOOK, PART, EndsLeases, Settlement, doubt
 from redisson_dq.working.hooks import Hooks
-from redisson_dq.working.slot_looks import NextLooks
 
 __all__ = ["Settler", "call_up_more"]
 
@@ -37,143 +32,36 @@ _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 1.0
 # One script call ends this many.
 _AT_ONCE = 1000
-# Its name in an outage.
-_PART = "settling"
 # Between two checks whether the last outcomes are sent.
 _CHECK = 0.05
 
 
-# Nothing more comes.
-_END: Any = object()
-# A look for a slot is to follow.
-_LOOK: Any = object()
-# Why a settlement is lost that comes after the end.
-_ENDED = "the worker has stopped"
-
-
-class Settler:
+class Settler(EndsLeases):
     """Sends acks and nacks of all queues of a worker. One that Redis does not take is tried until the lease ends."""
 
     def __init__(self, connections: Connections, hooks: Hooks) -> None:
         self._connections = connections
-        self._hooks = hooks
-        self._settlements: Inbox[Settlement] = Inbox(connections.clock)
-        self._looks = NextLooks(connections.clock)
-        self._gives_up = False
-        self._is_refused = False
-        # Those that Redis is asked to note just now, or has not taken.
-        self._pending: list[Settlement] = []
-        self._has_ended = False
-        #: Whether the event loop ends, so that nothing more is sent. Its end cancels every task, handlers among them.
-        self.is_torn_away = False
+        inbox: Inbox[Any] = Inbox(connections.clock)
+        outage, refusals, operations = connections.outage, connections.refusals, connections.operations
+        super().__init__(inbox, connections.clock, hooks, outage, refusals, operations)
+        # The same inbox, which is read here.
+        self._inbox = inbox
         self._worker = BackgroundTask(self._run, "redisson_dq-settling", on_end=self._tear_away)
-
-    def put(
-        self,
-        delivery: DeliveryFacts[Any],
-        how: Ending,
-        tell: Tell,
-        acked: Callable[[Settlement], object] | None = None,
-    ) -> None:
-        """Ends a lease soon. From here on it is renewed no more. ``acked`` gets an ack that a receive may carry.
-
-        Values that go to the head of their queue are put last one first. So they are in order, however many go in one
-        batch.
-        """
-        lease = lease_of(delivery)
-        lease.begin_ending()
-        settlement = Settlement(lease, how, tell)
-        if acked is not None and isinstance(how, Ack):
-            acked(settlement)
-        else:
-            self.send(settlement)
-
-    def send(self, settlement: Settlement) -> None:
-        """Sends a settlement that no receive carries."""
-        self.take_over([settlement])
-
-    def take_over(self, settlements: Iterable[Settlement]) -> None:
-        """Sends settlements that no receive carries."""
-        for settlement in settlements:
-            self._settlements.put(settlement)
-        if self._has_ended:
-            self._lose_rest()
-
-    def look_again(self, source: LeaseSource, next_slot_ms: int) -> None:
-        """Looks for a free slot when one may be there; ``next_slot_ms`` is as in a reply."""
-        if self._looks.note(source, next_slot_ms):
-            self._settlements.put(_LOOK)
-
-    def settling(self, call: str, settlements: Sequence[Settlement]) -> Under | None:
-        """Notifies interceptors that leases of one queue are about to be ended. None where nobody asks."""
-        operations = self._connections.operations
-        if not operations or not settlements:
-            return None
-        leases = [each.lease for each in settlements]
-        count = None if len(leases) == 1 else len(leases)
-        return operations.begin(OperationKind.SETTLE, call, leases[0].name, leases=leases, count=count, of_worker=True)
-
-    def answered(self, settlements: Sequence[Settlement], outcomes: Sequence[SettleOutcome]) -> None:
-        """Notes the outcomes that Redis gives."""
-        # Mostly nobody asks about values that are done.
-        acked = SettleOutcome.ACKED if not self._hooks.hears_acks else None
-        for settlement, outcome in zip(settlements, outcomes, strict=True):
-            if outcome is acked:
-                settlement.lease.outcome = outcome
-            else:
-                self._answered(settlement, outcome)
-
-    def _answered(self, settlement: Settlement, outcome: SettleOutcome) -> None:
-        if outcome is SettleOutcome.LOST and settlement.is_in_doubt and settlement.lease.left > 0:
-            # Before its deadline nobody else has ended it. So the call whose reply is lost has.
-            outcome = settlement.how.done
-        self.tell(settlement, outcome)
-
-    def tell(self, settlement: Settlement, outcome: SettleOutcome) -> None:
-        """Notes the outcome of an end, and calls the function that waits for it."""
-        settlement.lease.settled(outcome)
-        try:
-            settlement.tell(outcome)
-        except Exception:
-            logger.exception(
-                "queue %r: the follow-up of the end of the lease of %s failed",
-                settlement.lease.name,
-                settlement.lease.display_name,
-            )
-
-    def abandon(self) -> None:
-        """Ends it before anything was settled."""
-        self._settlements.put(_END)
 
     def close(self, timeout: float, timeout_away: float) -> None:
         """Sends the settlements that are left, within ``timeout`` seconds, and ``timeout_away`` while Redis is away."""
-        self._settlements.put(_END)
-        began = self._connections.clock.monotonic()
+        self._settlements.put(END)
+        began = self._clock.monotonic()
         while not self._worker.join(_CHECK):
-            passed = self._connections.clock.monotonic() - began
-            if passed > (min(timeout, timeout_away) if self._connections.outage.is_going_on else timeout):
+            passed = self._clock.monotonic() - began
+            if passed > (min(timeout, timeout_away) if self._outage.is_going_on else timeout):
                 self._gives_up = True
                 # Wakes it from its pause.
-                self._settlements.put(_END)
+                self._settlements.put(END)
                 self._worker.stop(LAST_ANSWER)
                 break
         if not self._has_ended:
             self._tell_of_doubt()
-
-    def _tell_of_doubt(self) -> None:
-        """Its thread is in a hook, or Redis hangs. Both may go on, and the process may end before."""
-        behind = list(iter(self._settlements.poll, None))
-        for settlement in behind:
-            self._settlements.put(settlement)
-        doubtful = [each for each in (*self._pending, *behind) if each not in (_END, _LOOK) and not each.lease.is_over]
-        logger.warning(
-            "worker: stopping before Redis has confirmed the ends of these leases, so their values may be delivered "
-            "again: %s",
-            ", ".join(each.lease.display_name for each in doubtful),
-        )
-
-    def _tear_away(self) -> None:
-        self.is_torn_away = True
 
     def _run(self) -> None:
         try:
@@ -183,20 +71,20 @@ class Settler:
             self._has_ended = True
             pending, self._pending = self._pending, []
             for settlement in pending:
-                self._lose(settlement, _ENDED)
+                self._lose(settlement, ENDED)
             self._lose_rest()
-            self._connections.outage.gave_up(_PART)
+            self._outage.gave_up(PART)
 
     def _send_all(self) -> None:
         """Sends until nothing is left after the last settlement."""
         ends = False
         pauses = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
         while self._pending or not ends:
-            first = self._settlements.next(pauses.next() if self._pending else self._looks.wait)
+            first = self._inbox.next(pauses.next() if self._pending else self._looks.wait)
             while first is not None:
-                if first is _END:
+                if first is END:
                     ends = True
-                elif first is not _LOOK:
+                elif first is not LOOK:
                     self._pending.append(first)
                 first = self._settlements.poll()
             if not ends and not self._pending:
@@ -210,9 +98,9 @@ class Settler:
                     self._pending = []
                 if not self._pending:
                     pauses.reset()
-                    if self._connections.outage.is_going_on:
+                    if self._outage.is_going_on:
                         # Nothing is sent again, so no later answer would end the outage.
-                        self._connections.outage.gave_up(_PART)
+                        self._outage.gave_up(PART)
 
     def _look(self) -> None:
         """Calls up values for slots that have become free without notice."""
@@ -242,7 +130,7 @@ class Settler:
         results: list[Any]
         called_up: list[Any] = []
         told = [self.settling(how.name, batch) for _, how, batch in batches]
-        tried = self._connections.clock.monotonic()
+        tried = self._clock.monotonic()
         try:
             if len(requests) + len(looks) == 1:
                 results = [self._connections.run(requests[0])]
@@ -266,7 +154,7 @@ class Settler:
                 doubt(batch, result)
                 self._refused(settling.source.key, result)
                 continue
-            self._connections.refusals.ended((_PART, settling.source.key))
+            self._refusals.ended((PART, settling.source.key))
             self.answered(batch, result)
         self._failed(failed.values(), tried)
         for (source, _), count in zip(looks, called_up, strict=False):
@@ -274,51 +162,6 @@ class Settler:
                 call_up_more(self._connections, source)
         # In the order in which they were put.
         return [each for each in settlements if each in failed and self._still(each, failed[each])]
-
-    def _failed(self, errors: Iterable[RedissonDQError], tried: float) -> None:
-        """Notes the errors of a round trip that began at ``tried``."""
-        away = refusal = None
-        for error in errors:
-            if isinstance(error, RedisConnectionError):
-                away = error
-            elif not isinstance(error, ClosedError):
-                refusal = error
-        if away is not None:
-            self._connections.outage.began(_PART, away, tried)
-        else:
-            self._connections.outage.ended(_PART)
-        if refusal is not None and not self._is_refused:
-            logger.error("worker: Redis refuses to end leases; retrying: %s", refusal)
-        if refusal is not None or away is None:
-            self._is_refused = refusal is not None
-
-    def _refused(self, key: str, error: RedissonDQError) -> None:
-        if not isinstance(error, (RedisConnectionError, ClosedError)):
-            what = "ends of leases are not recorded, so their values are delivered again"
-            self._connections.refusals.began((_PART, key), key, what, error, lambda: not self._pending)
-
-    def _still(self, settlement: Settlement, error: RedissonDQError) -> bool:
-        """Whether the settlement is worth another try. One whose lease has ended is reported as lost."""
-        ends = self._gives_up or isinstance(error, ClosedError)
-        if settlement.lease.left > 0 and not ends:
-            return True
-        self._lose(settlement, error)
-        return False
-
-    def _lose_rest(self) -> None:
-        """Loses the settlements that came too late."""
-        while (settlement := self._settlements.poll()) is not None:
-            if settlement not in (_END, _LOOK):
-                self._lose(settlement, _ENDED)
-
-    def _lose(self, settlement: Settlement, reason: object) -> None:
-        logger.warning(
-            "queue %r: the outcome of %s was not recorded, and it is delivered again: %s",
-            settlement.lease.name,
-            settlement.lease.display_name,
-            reason,
-        )
-        self.tell(settlement, SettleOutcome.LOST)
 
 
 def _as_sent(how: Ending, batch: list[Settlement]) -> list[Settlement]:

@@ -72,7 +72,7 @@ class Place:
         setting = partial(
             Setting,
             pool=self.pool,
-            settler=self.endings,
+            settler=self.endings,  # type: ignore[arg-type]
             layers=lambda handler: (),
             given={},
             hooks=Hooks(),
