@@ -131,7 +131,7 @@ def _wrong_type(request: Request[Any]) -> _Asking[WrongTypeError | None]:
 
 
 def _newer_form(request: Request[Any], name: str, form: int) -> NewerFormError | None:
-    """Names the key in which a script met a form that only a newer version knows (``include/refuse_newer.lua``)."""
+    """Names the key in which a script met a form that only a newer version knows (``include/whereabouts.lua``)."""
     script = request.script
     if script is None or name not in script.keys:
         return None

@@ -4,7 +4,7 @@
 -- ARGV: envelope ("lean" or "legacy"), delay in us (0: at once), "counted", "crashed" or "", reason, after how many deliveries a value is a dead letter (0: never), "bounded" or "", a nonce with which it is done once however often it is sent or "", the ids; last the process that calls
 -- RETURN: the server's time in epoch us; "returned", "delayed", "dead", "cancelled" or "lost" of each, and "done" where it was done before
 -- COST: O(n log m), n leases, m waiting
--- INCLUDE: clock, add, leave, turn, lines, dead, settle, named, room, parts, announce, look_again, unfinished, act_once, events, check_types
+-- INCLUDE: clock, add, leave, turn, lines, dead, settle, named, room, parts, announce, waking, unfinished, act_once, events, check_types
 local envelope, delay_us, reason = ARGV[1], tonumber(ARGV[2]), ARGV[4]
 -- The death of a receiver is not a failure of the handler.
 local counted, crashed = ARGV[3] == 'counted', ARGV[3] == 'crashed'

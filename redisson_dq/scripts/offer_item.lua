@@ -4,7 +4,7 @@
 -- ARGV: envelope ("current", "legacy" or "lean"), due word, value, key ("i" and the id, "h" and the payload's hash, or ""), on duplicate ("reject", "keep", "replace"), how late it may be in ms (or ""), for how many us an equal payload is a duplicate (0: by id), for how many ms outcomes are remembered, a context (JSON, or ""), the process that calls
 -- RETURN: "offered", "replaced", "kept", "duplicate" or "full"; the item's id and due; the server's time in epoch us; of a duplicate what became of it, and its value if it is not settled
 -- COST: O(log m), m waiting; O(m) to replace an entry that is not lean; O(r + d) of an item that is ready or dead, r ready, d dead letters
--- INCLUDE: clock, add, records, remember, sweep, fate, whereabouts, withdraw, unlearn, need, announce, limit, delivery_record, digest, leave, forget_histories, refuse_newer, events, check_types
+-- INCLUDE: clock, add, records, remember, sweep, fate, whereabouts, withdraw, unlearn, need, announce, limit, delivery_record, digest, leave, forget_histories, events, check_types
 local now_us, now_ms = server_time()
 local envelope, word, value, key, on_duplicate, lateness = unpack(ARGV)
 local duplicate_us, remember_ms, context = tonumber(ARGV[7]), tonumber(ARGV[8]), ARGV[9]

@@ -4,7 +4,7 @@
 -- ARGV: key ("i" and the id, or ""), id and due of the entry (or ""), due word, for how many ms outcomes are remembered, envelope of a new entry ("lean" or "legacy"), the process that calls
 -- RETURN: "rescheduled", "delivered", "expired" or "unknown"; the new due; the server's time in epoch us
 -- COST: O(log m), m waiting; O(r + d) of an item that is ready or dead, r ready, d dead letters
--- INCLUDE: clock, add, head, remember, sweep, locate, fate, need, first_write, announce, relearn, unlearn, forms, refuse_newer, events
+-- INCLUDE: clock, add, head, remember, sweep, locate, fate, need, first_write, announce, relearn, unlearn, forms, whereabouts, events
 local now_us, now_ms = server_time()
 local remember_ms, envelope = tonumber(ARGV[5]), ARGV[6]
 check_known()

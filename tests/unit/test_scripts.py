@@ -269,7 +269,7 @@ LARGEST = {
     "transfer": 46_000,
     "lease_due": 43_500,
     "peek": 44_000,
-    "give_back": 38_500,
+    "give_back": 39_500,
     "cancel": 38_500,
     "mend_ack": 32_000,
     "offer_item": 33_000,

@@ -99,6 +99,6 @@ class Channels:
         except ValueError:
             logger.warning("channel %r: ignored a message that is not a due time: %.60r", channel, body)
             return
-        # A message below zero is for Redisson (``scripts/include/look_again.lua``).
+        # A message below zero is for Redisson (``scripts/include/waking.lua``).
         if due_ms >= 0:
             self._announced(channel, due_ms)

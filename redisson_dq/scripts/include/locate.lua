@@ -1,5 +1,5 @@
 -- Finds the item a call names.
--- INCLUDE: records, named, delivery_record, whereabouts, refuse_newer
+-- INCLUDE: records, named, delivery_record, whereabouts
 
 -- key: 'i' .. id of the caller's, or ''; id, due: of the entry, or ''. Returns the id of the item's entry, its due
 -- time, its record, and where it is. There is no id when nothing is known of it, and no place when it is settled.

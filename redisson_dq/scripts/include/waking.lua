@@ -1,7 +1,15 @@
--- Announces to every client when a lease ends.
--- INCLUDE: alarm, announce, head, look_again, int
+-- Announces to every client when a lease ends, and makes Redisson's clients look.
+-- INCLUDE: alarm, announce, head, int
 --
 -- A message for every value that is received would wake every process for each.
+
+-- Redisson forgets the time of a message that comes while the reply to its transfer is on the way. It arms its timer by
+-- that reply, which was made before. A time in the past makes it transfer at once, and the reply to that has the
+-- announced time. The older of two replies may still come last, on a connection of its own: Redisson by itself cannot
+-- be relied on. Clients of ours ignore a time below 0.
+local function look_again()
+  redis.pcall('PUBLISH', keys.channel, -1)
+end
 
 local function wake(deadline, now_ms)
   local alarm = known_alarm(now_ms)

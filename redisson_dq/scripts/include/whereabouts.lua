@@ -1,5 +1,13 @@
 -- Finds out where an item is: waiting, leased, ready or dead.
--- INCLUDE: envelope, find, delivery_record, named, known_of, letters, forms, refuse_newer, state
+-- INCLUDE: envelope, find, delivery_record, named, known_of, letters, forms, state
+
+-- Refuses a call that cannot go on without a text in a newer form: nil where this version knows it. Called before the first
+-- write. The client's error names the key (calls/explaining.py).
+local function refuse_newer(name, form)
+  if form then
+    error('NEWERFORM ' .. name .. ' ' .. form)
+  end
+end
 
 -- The most newer equal values that are looked at.
 local NEWER = 100
