@@ -235,8 +235,9 @@ class TakingQueue(AnyQueue[Any], Generic[T]):
 
     def _wait_for_one(self, end: End) -> T:
         """A value of this queue, as long as it takes."""
-        value: T = self._waits.run(partial(self._receiver, self._source(end)), None, 1, first_of, NEVER)
-        return value
+        receiver_of = partial(self._receiver, self._source(end))
+        # In one step: an interruption between the end of the call and the return would lose the value.
+        return self._waits.run(receiver_of, None, 1, first_of, NEVER)  # type: ignore[no-any-return]
 
     def _poll(self, end: End, limit: int | None, timeout: Delay | None) -> T | list[T] | None:
         seconds = 0.0 if timeout is None else timeout_seconds(timeout, self.name)
