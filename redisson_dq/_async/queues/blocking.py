@@ -110,7 +110,7 @@ class BlockingQueue(TakingQueue[T], ReadyQueue[T], LeasingQueue[T]):
         self._runtime.start_moving_queues(keys)
         receivers = self._receivers("first", keys)
         # In one step, as in :meth:`take`.
-        return await self._waits.run(receivers, None, 1, first_of, NEVER, self._name_of)  # type: ignore[no-any-return]
+        return await self._waits.run(receivers, None, 1, first_of, NEVER, self._name_of)
 
     async def poll_last_and_offer_first_to(self, queue_name: str, *, timeout: Delay | None = None) -> T | None:
         """Moves the last value to the front of another queue and returns it; None when nothing came in time.
