@@ -26,7 +26,6 @@ from tests.interop.sides import HOUR, NO_PROBE, Java, Taker, waiting
 from tests.peer import VERSIONS
 
 #: How many processes race, and for how many items.
-LEGACY_BY_NIGHT = pytest.param(VERSIONS[-1], "legacy", marks=pytest.mark.nightly)
 sizes = pytest.mark.parametrize(
     ("processes", "items"), [(4, 200), pytest.param(8, 600, marks=pytest.mark.nightly)], ids=["few", "many"]
 )

@@ -286,4 +286,4 @@ def test_a_class_that_a_module_is_named_after_is_explained_among_the_words() -> 
     assert len(words) >= 20
     missing = {module: word for module, word in words.items() if word not in rows | PLAIN}
     assert missing == {}, "give each a row in docs/words.md"
-    assert {"head start", "pace", "probe", "intake", "layer"} <= set(words.values())
+    assert {"hint", "pace", "probe", "intake", "layer"} <= set(words.values())

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from redisson_dq.scheduling.head_start import HeadStart
+from redisson_dq.scheduling.server_clock import HeadStart
 
 
 def learned(ways_us: list[int], *, busy_wait: bool) -> int:

@@ -15,8 +15,8 @@ from redisson_dq.calls.recurring import following
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.items import TransferCounts
 from redisson_dq.scheduling.engine import Role, State
-from redisson_dq.scheduling.head_start import HeadStart
 from redisson_dq.scheduling.pauses import jittered
+from redisson_dq.scheduling.server_clock import HeadStart
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.calls import Transferred
 from redisson_dq.wire.forms import tell_newer

@@ -17,8 +17,6 @@ from tests.integration.conftest import KEYS
 from tests.integration.server import wait_until
 from tests.interop.sides import HOUR, server_ms, take
 
-WEEK_MS = 7 * 86_400_000
-
 #: How many records one call drops at most.
 SWEPT = 20
 
