@@ -15,7 +15,7 @@ from redisson_dq._async.queues.leaser import Leaser
 from redisson_dq._async.runtime import Attachment, Runtime
 from redisson_dq._common.signatures import with_options_of
 from redisson_dq.calls.delayed import By, DelayedRequests
-from redisson_dq.calls.offers import OfferOptions, equal_offers, note_offered, offered, tell_other_integer
+from redisson_dq.calls.offers import OfferOptions, equal_offers, offered, tell_other_integer
 from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.durability import Durability
 from redisson_dq.errors import RedissonDQError
@@ -148,19 +148,7 @@ class DelayedQueue(DueTaking[T], DelayedCalls[T]):
         :Guarantee: each batch atomic; never sent twice
         """
         self._check()
-        pairs = self._side.collected(values_and_delays)
-        offered = 0
-        with self._runtime.operations.around(
-            OperationKind.SEND, "offer_all", self.name, context=context, carries=True, count=len(pairs)
-        ) as sending:
-            context = context if sending is None else sending.context
-            for request in self.requests.offer_all(pairs, context=context, durable=durable):
-                try:
-                    offered += await self._runtime.connections.run(request)
-                except RedissonDQError as error:
-                    note_offered(error, f"{offered} of {len(pairs)} values were offered before", offered)
-                    raise
-        return offered
+        return await self._offer_shares({self: self._side.collected(values_and_delays)}, context, durable)
 
     # -- single items ------------------------------------------------------------------------------------------------
 

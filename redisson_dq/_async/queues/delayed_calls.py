@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import TypeVar
+from itertools import zip_longest
+from typing import Any, TypeVar
 
 from redisson_dq._async.queues.any_queue import AnyQueue
 from redisson_dq._async.queues.waiting import WaitingQueue
 from redisson_dq.calls.history import Kept, history_of
+from redisson_dq.calls.offers import note_offered
 from redisson_dq.calls.open_queue import OpenQueue
+from redisson_dq.calls.parts import failure_of
 from redisson_dq.calls.recurring import offered_again
+from redisson_dq.durability import Durability
+from redisson_dq.errors import RedissonDQError
 from redisson_dq.items import ItemEvent, OfferOutcome, Overdue
 from redisson_dq.observing.operations import OperationKind
 from redisson_dq.scheduling.times import Delay
@@ -207,6 +213,35 @@ class DelayedCalls(AnyQueue[WaitingQueue[T]]):
         """
         ended = await self._ask(lambda part: part.requests.cancel_recurring(id))
         return any(ended)
+
+    async def _offer_shares(
+        self,
+        shares: Mapping[Any, list[tuple[T, Delay]]],
+        context: Mapping[str, str] | None,
+        durable: Durability | None,
+    ) -> int:
+        """Offers each part its share, a batch of each at a time. Returns the number of all values."""
+        wanted, offered = sum(map(len, shares.values())), 0
+        with self._runtime.operations.around(
+            OperationKind.SEND, "offer_all", self.name, context=context, carries=True, count=wanted
+        ) as sending:
+            context = context if sending is None else sending.context
+            batches = [
+                [(part, request) for request in part.requests.offer_all(share, context=context, durable=durable)]
+                for part, share in shares.items()
+            ]
+            for under_way in zip_longest(*batches):
+                try:
+                    outcomes = await self._outcomes([batch for batch in under_way if batch is not None])
+                except RedissonDQError as error:
+                    outcomes = [error]
+                offered += sum(outcome for outcome in outcomes if isinstance(outcome, int))
+                if (failure := failure_of(outcomes)) is not None:
+                    # In partitions batches of the same round may be in as well.
+                    before = " before" if self in shares else ""
+                    note_offered(failure, f"{offered} of {wanted} values were offered{before}", offered)
+                    raise failure
+        return offered
 
     def _home_of(self, id: str) -> WaitingQueue[T]:
         """The queue itself, or the partition of the id."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from itertools import zip_longest
 from typing import TYPE_CHECKING, TypeVar
 
 from redisson_dq._async.queues.delayed import DelayedQueue
@@ -16,14 +15,12 @@ from redisson_dq._async.runtime import Runtime
 from redisson_dq._common.signatures import with_options_of
 from redisson_dq.calls.checks import check_function
 from redisson_dq.calls.delayed import DelayedRequests
-from redisson_dq.calls.offers import OfferOptions, note_offered
+from redisson_dq.calls.offers import OfferOptions
 from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.calls.partitioned import DelayedRouting, PartitionedDelayedRequests, most_telling
-from redisson_dq.calls.parts import failure_of
 from redisson_dq.durability import Durability
-from redisson_dq.errors import ArgumentError, RedissonDQError
+from redisson_dq.errors import ArgumentError
 from redisson_dq.items import Outcome, entry_id
-from redisson_dq.observing.operations import OperationKind
 from redisson_dq.scheduling.times import Delay
 from redisson_dq.wire.request import Request
 
@@ -102,14 +99,10 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]], DelayedCalls[T]):
         """
         if key is not None:
             check_function(key, self.name)
-        pairs = self._side.collected(values_and_delays)
         shares: dict[DelayedQueue[T], list[tuple[T, Delay]]] = {}
-        for pair in pairs:
+        for pair in self._side.collected(values_and_delays):
             shares.setdefault(self._partition_of_pair(pair, key), []).append(pair)
-        with self._runtime.operations.around(
-            OperationKind.SEND, "offer_all", self.name, context=context, carries=True, count=len(pairs)
-        ) as sending:
-            return await self._offer_shares(shares, context if sending is None else sending.context, durable)
+        return await self._offer_shares(shares, context, durable)
 
     # -- looking -----------------------------------------------------------------------------------------------------
 
@@ -170,30 +163,6 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]], DelayedCalls[T]):
         return await self.reschedule(id, 0, key=key)
 
     # -- inside ------------------------------------------------------------------------------------------------------
-
-    async def _offer_shares(
-        self,
-        shares: Mapping[DelayedQueue[T], list[tuple[T, Delay]]],
-        context: Mapping[str, str] | None,
-        durable: Durability | None,
-    ) -> int:
-        """Offers each partition its share, a batch of each at a time. Returns the number of all values."""
-        wanted = sum(map(len, shares.values()))
-        batches = [
-            [(partition, request) for request in partition.requests.offer_all(share, context=context, durable=durable)]
-            for partition, share in shares.items()
-        ]
-        offered = 0
-        for under_way in zip_longest(*batches):
-            try:
-                outcomes = await self._outcomes([batch for batch in under_way if batch is not None])
-            except RedissonDQError as error:
-                outcomes = [error]
-            offered += sum(outcome for outcome in outcomes if isinstance(outcome, int))
-            if (failure := failure_of(outcomes)) is not None:
-                note_offered(failure, f"{offered} of {wanted} values were offered", offered)
-                raise failure
-        return offered
 
     def _home_of(self, id: str) -> DelayedQueue[T]:
         return self.partitions[self._routing.of_id(id)]
