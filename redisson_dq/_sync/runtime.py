@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 
+import attrs
+
 from redisson_dq._concurrency import Home, Mutex, finish
 from redisson_dq._redis.options import Options
 from redisson_dq._sync.connecting.connections import Connections
@@ -31,6 +33,7 @@ __all__ = ["Attachment", "Runtime"]
 _LOOK_AT_SERVERS_US = 1_000_000
 
 
+@attrs.define(eq=False)
 class Attachment:
     """A handle's or a worker's place among those that have a queue open.
 
@@ -38,14 +41,13 @@ class Attachment:
     :meth:`start_moving` on.
     """
 
-    def __init__(self, runtime: Runtime, keys: QueueKeys, name: str, transfer: bool) -> None:
-        self._runtime = runtime
-        self.keys = keys
-        self.name = name
-        #: Whether its client may still have to start moving.
-        self.may_start = transfer
-        #: Whether its client moves the queue's items for it.
-        self.moves = False
+    _runtime: Runtime
+    keys: QueueKeys
+    name: str
+    #: Whether its client may still have to start moving.
+    may_start: bool
+    #: Whether its client moves the queue's items for it.
+    moves: bool = False
 
     def start_moving(self) -> None:
         """Lets the client move the queue's due items, once. Does nothing without ``transfer``, and after the end.
