@@ -58,7 +58,7 @@ def doubt(settlements: Iterable[Settlement], error: BaseException) -> bool:
     return maybe_done
 
 
-class _Inbox(Protocol):
+class _EndsInbox(Protocol):
     """The inbox of either flavour."""
 
     def put(self, event: Any, /) -> None: ...
@@ -74,7 +74,7 @@ class EndsLeases:
 
     def __init__(
         self,
-        inbox: _Inbox,
+        inbox: _EndsInbox,
         clock: Clock,
         hooks: Hooks,
         outage: Outage,
