@@ -22,13 +22,10 @@ from redisson_dq.wire.blocking import Waitable
 from redisson_dq.wire.commands import End
 from redisson_dq.wire.taken import Taken
 
-__all__ = ["NEVER", "TakenValues", "TakingQueue", "WaitLoop", "all_of", "first_of"]
+__all__ = ["TakenValues", "TakingQueue", "WaitLoop", "all_of", "first_of"]
 
 T = TypeVar("T")
 U = TypeVar("U")
-
-#: What a call returns instead of a value that always comes, as the call has no timeout.
-NEVER: Any = None
 
 _data_of = attrgetter("data")
 
@@ -55,10 +52,10 @@ class WaitLoop(Generic[T]):
         timeout: float | None,
         limit: int,
         result: Callable[[str, list[T]], U],
-        nothing: U,
+        nothing: Any = None,
         name_of: Callable[[str], str] | None = None,
     ) -> U:
-        """``result(key, values)`` for values of the list ``key``, or ``nothing`` after ``timeout`` seconds.
+        """``result(key, values)`` for values of the list ``key``, or ``nothing`` after ``timeout`` seconds, if any.
 
         ``receiver_of`` gives the receiver, again for each wait. ``name_of(key)`` names the queue of a list, where the
         wait is for several queues.
@@ -234,7 +231,7 @@ class TakingQueue(AnyQueue[Any], Generic[T]):
         """A value of this queue, as long as it takes."""
         receiver_of = partial(self._receiver, self._source(end))
         # In one step: an interruption between the end of the call and the return would lose the value.
-        return await self._waits.run(receiver_of, None, 1, first_of, NEVER)  # type: ignore[no-any-return]
+        return await self._waits.run(receiver_of, None, 1, first_of)
 
     async def _poll(self, end: End, limit: int | None, timeout: Delay | None) -> T | list[T] | None:
         seconds = 0.0 if timeout is None else timeout_seconds(timeout, self.name)
@@ -242,7 +239,7 @@ class TakingQueue(AnyQueue[Any], Generic[T]):
             return await self._poll_at_once(end, limit)
         # No look of the call's own comes first. It could return later values before one that a pop is putting back.
         if limit is None:
-            return await self._waits.run(self._receivers(end), seconds, 1, first_of, None)
+            return await self._waits.run(self._receivers(end), seconds, 1, first_of)
         none: list[T] = []
         return await self._waits.run(self._receivers(end), seconds, check_count(limit, self.name), all_of, none)
 

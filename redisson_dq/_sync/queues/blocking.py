@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from redisson_dq._sync.queues.leasing import LeasingQueue
 from redisson_dq._sync.queues.ready import ReadyQueue
-from redisson_dq._sync.queues.wait_loop import NEVER, TakingQueue, WaitLoop, first_of
+from redisson_dq._sync.queues.wait_loop import TakingQueue, WaitLoop, first_of
 from redisson_dq._sync.receiving.listeners import Listeners
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq.calls.checks import check_end
@@ -111,7 +111,7 @@ class BlockingQueue(TakingQueue[T], ReadyQueue[T], LeasingQueue[T]):
         self._runtime.start_moving_queues(keys)
         receivers = self._receivers("first", keys)
         # In one step, as in :meth:`take`.
-        return self._waits.run(receivers, None, 1, first_of, NEVER, self._name_of)
+        return self._waits.run(receivers, None, 1, first_of, name_of=self._name_of)
 
     def poll_last_and_offer_first_to(self, queue_name: str, *, timeout: Delay | None = None) -> T | None:
         """Moves the last value to the front of another queue and returns it; None when nothing came in time.
@@ -220,7 +220,7 @@ class BlockingQueue(TakingQueue[T], ReadyQueue[T], LeasingQueue[T]):
         if seconds:
             receivers = self._receivers(end, tuple(names))
             return self._waits.run(
-                receivers, seconds, 1, lambda key, values: (names[key], values[0]), None, self._name_of
+                receivers, seconds, 1, lambda key, values: (names[key], values[0]), name_of=self._name_of
             )
         for key, name in names.items():
             values = self._run_taking(popped_from(self._side, key, end, 1), queue=name, many=True)
