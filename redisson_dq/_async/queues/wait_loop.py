@@ -72,7 +72,7 @@ class WaitLoop(Generic[T]):
                 taken = await receiver.receive(left, limit, lifeline)
                 if not taken:
                     # The answer is not kept. Values that come later go back.
-                    return nothing
+                    return nothing  # type: ignore[no-any-return]
                 values = await self._decode(taken, receiver, lifeline, deadline)
                 if values:
                     key = taken[0].key

@@ -75,7 +75,7 @@ class WaitLoop(Generic[T]):
                 taken = receiver.receive(left, limit, lifeline)
                 if not taken:
                     # The answer is not kept. Values that come later go back.
-                    return nothing
+                    return nothing  # type: ignore[no-any-return]
                 values = self._decode(taken, receiver, lifeline, deadline)
                 if values:
                     key = taken[0].key
