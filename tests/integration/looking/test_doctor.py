@@ -777,6 +777,8 @@ def test_consumers_that_hold_and_settle_nothing(fleet: Fleet) -> None:
 def test_a_worker_that_hangs_is_seen_from_elsewhere(fleet: Fleet, hangs: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the note that it leaves in Redis, with its process and its stack. One that is slow by design notes that."""
     monkeypatch.setattr("redisson_dq._sync.worker.progress.LONG", 0.2)
+    # It looks every 5 s as a rule.
+    monkeypatch.setattr("redisson_dq._sync.worker.progress.EVERY", 0.1)
     queue, gate = "hanging", Gate()
     fleet.client.blocking_queue(queue).add_all(["a", "b", "c"])
     worker = Worker(fleet.client, stalled_after=0.4 if hangs else 300)
@@ -784,9 +786,6 @@ def test_a_worker_that_hangs_is_seen_from_elsewhere(fleet: Fleet, hangs: bool, m
     admin: Any = fleet.admin
     key = QueueKeys.of(queue).alarm
     with running(worker, gate):
-        if not hangs:
-            # It looks every 5 s as a rule.
-            monkeypatch.setattr("redisson_dq._sync.worker.progress.EVERY", 0.1)
         eventually(lambda: any(name.startswith(b"h") for name in admin.hkeys(key)), within=3 * PATIENCE)
         if not hangs:
             aged(fleet.admin, queue, 400)
