@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import random
 from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -14,12 +12,12 @@ from redisson_dq.calls.delayed import DelayedRequests
 from redisson_dq.calls.items import WaitingItem, checked_id
 from redisson_dq.calls.offers import OfferOptions
 from redisson_dq.calls.open_queue import OpenQueue
+from redisson_dq.calls.parts import Routing
 from redisson_dq.calls.ready import QueueRequests
 from redisson_dq.calls.whole import WholeRequests
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import Outcome, entry_id
 from redisson_dq.scheduling.times import Delay
-from redisson_dq.wire.partitions import partition_of
 from redisson_dq.wire.request import Request
 
 if TYPE_CHECKING:
@@ -29,34 +27,12 @@ __all__ = [
     "DelayedRouting",
     "PartitionedDelayedRequests",
     "PartitionedQueueRequests",
-    "Routing",
     "most_telling",
     "shares_of",
 ]
 
 T = TypeVar("T")
 AnyRequests = TypeVar("AnyRequests", bound=WholeRequests[Any])
-
-
-class Routing:
-    """The partitions of one queue by their numbers: that of a key, of bytes, or the next one."""
-
-    def __init__(self, partitions: int) -> None:
-        self.partitions = partitions
-        # Begins at a random partition, so that processes which live for one call do not all meet in the same one.
-        self._calls = itertools.count(random.randrange(partitions))
-
-    def of_key(self, key: str) -> int:
-        """The partition of a key, or of an id. Raises ArgumentError for anything but a text."""
-        return partition_of(key, self.partitions)
-
-    def next(self) -> int:
-        """Each partition in turn."""
-        return next(self._calls) % self.partitions
-
-    def of_key_or_next(self, key: str | None) -> int:
-        """The partition of the key; without one the next."""
-        return self.next() if key is None else self.of_key(key)
 
 
 class DelayedRouting(Routing, Generic[T]):

@@ -9,7 +9,7 @@ from redisson_dq._async.queues.any_queue import AnyQueue
 from redisson_dq._async.queues.collected import CollectedQueue
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._concurrency import async_finish
-from redisson_dq.calls.partitioned import Routing
+from redisson_dq.calls.parts import Routing
 from redisson_dq.codecs.base import Codec
 
 __all__ = ["Partitioned"]

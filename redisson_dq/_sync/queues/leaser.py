@@ -20,7 +20,7 @@ from redisson_dq._sync.runtime import Runtime
 from redisson_dq.calls.checks import check_count, check_function
 from redisson_dq.calls.lease import Lease
 from redisson_dq.calls.open_queue import OpenQueue
-from redisson_dq.calls.partitioned import Routing
+from redisson_dq.calls.parts import Routing
 from redisson_dq.calls.settling import Settling
 from redisson_dq.errors import ArgumentError, DecodeError, RedisConnectionError, RedissonDQError
 from redisson_dq.observing import LeaseBegan, Tally

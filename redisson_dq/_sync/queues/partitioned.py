@@ -12,7 +12,7 @@ from redisson_dq._concurrency import finish
 from redisson_dq._sync.queues.any_queue import AnyQueue
 from redisson_dq._sync.queues.collected import CollectedQueue
 from redisson_dq._sync.runtime import Runtime
-from redisson_dq.calls.partitioned import Routing
+from redisson_dq.calls.parts import Routing
 from redisson_dq.codecs.base import Codec
 
 __all__ = ["Partitioned"]

@@ -22,7 +22,8 @@ from redisson_dq._sync.runtime import Runtime
 from redisson_dq.calls.checks import check_count
 from redisson_dq.calls.leases import DeadLetter
 from redisson_dq.calls.open_queue import OpenQueue
-from redisson_dq.calls.partitioned import PartitionedQueueRequests, Routing, shares_of
+from redisson_dq.calls.partitioned import PartitionedQueueRequests, shares_of
+from redisson_dq.calls.parts import Routing
 from redisson_dq.errors import DecodeError, RedissonDQError
 from redisson_dq.items import Redriven
 from redisson_dq.waits.line import Lifeline
