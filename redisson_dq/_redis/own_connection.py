@@ -23,6 +23,8 @@ from redisson_dq._redis.replies import CLOSED, Replies
 
 __all__ = ["AsyncOwnConnection", "OwnConnection", "pack"]
 
+# A time limit of redis-py's ends this many seconds after ours, never before it.
+_LATER = 3600.0
 # The types of nearly all words of commands.
 _TEXTS = frozenset((str, bytes))
 
@@ -80,6 +82,8 @@ class OwnConnection(_OwnBase):
 
     # The time limit of the socket's reads, where it is not ``socket_timeout``.
     _limit: float | None = None
+    # Whether the class below reads as redis-py's plain connections do. Those of a Sentinel do more at a reply.
+    _reads_plainly = False
 
     def connect(self: Any) -> None:
         if not self.is_clean:
@@ -88,6 +92,7 @@ class OwnConnection(_OwnBase):
             return
         self.is_clean = False
         self._limit = None
+        self._reads_plainly = super().read_response.__func__ is redis.connection.AbstractConnection.read_response  # type: ignore[misc]
         self._begins()
         try:
             super().connect()  # type: ignore[misc]
@@ -112,9 +117,12 @@ class OwnConnection(_OwnBase):
     ) -> Any:
         """The next reply. It does what redis-py's does for connections that decode nothing, with fewer calls."""
         try:
-            reply = self._parser.read_response(disable_decoding=True)
+            if self._reads_plainly:
+                reply = self._parser.read_response(disable_decoding=True)
+            else:
+                reply = super().read_response(disable_decoding=True, disconnect_on_error=disconnect_on_error)  # type: ignore[misc]
         except BaseException as error:
-            if disconnect_on_error:
+            if disconnect_on_error and not isinstance(error, redis.exceptions.ResponseError):
                 self.disconnect()
             if isinstance(error, redis.exceptions.RedisError):
                 self._raise(error)
@@ -220,7 +228,8 @@ class AsyncOwnConnection(_OwnBase):
     """
 
     is_clean = True
-    # What its replies come from, once redis-py has connected it.
+    # Its replies, once redis-py has connected it, unless the class below reads in another way than redis-py's plain
+    # connections. Those of a Sentinel do more at a reply.
     _replies: Replies | None = None
 
     async def connect(self: Any) -> None:
@@ -230,11 +239,20 @@ class AsyncOwnConnection(_OwnBase):
             try:
                 await super().connect()  # type: ignore[misc]
                 await async_introduce(self, super().connect)  # type: ignore[misc]
-                self._replies = Replies(self._writer.transport, self._parser.parse_error)
+                if super().read_response.__func__ is redis.asyncio.connection.AbstractConnection.read_response:  # type: ignore[misc]
+                    await self._take_over()
             except (redis.exceptions.RedisError, OSError) as error:
                 self.address.failed(error)
                 raise
             self.address.connected()
+
+    async def _take_over(self: Any) -> None:
+        # redis-py 6.4 has only the other name.
+        can_read = getattr(self._parser, "can_read", None) or self._parser.can_read_destructive
+        if await can_read():
+            await self.disconnect(nowait=True)
+            raise redis.exceptions.ConnectionError("the server has sent more than it was asked for")
+        self._replies = Replies(self._writer.transport, self._parser.parse_error)
 
     async def send(self: Any, packed: list[bytes]) -> None:
         """Sends commands, and connects first if need be.
@@ -278,16 +296,22 @@ class AsyncOwnConnection(_OwnBase):
         **_options: Any,
     ) -> Any:
         """The next reply. Raises TimeoutError after ``timeout`` seconds, else after ``socket_timeout``."""
+        within = self.socket_timeout if timeout is None else timeout
         try:
             if self._writer is None:
                 raise redis.exceptions.ConnectionError(CLOSED)
             if self._replies is None:
-                # redis-py is about to connect.
-                return await super().read_response(disable_decoding=True)  # type: ignore[misc]
-            reply = await self._replies.next(self.socket_timeout if timeout is None else timeout)
+                async with async_timeout(within):
+                    # At the end of a time limit that it is given, redis-py returns None, like a nil of Redis.
+                    return await super().read_response(  # type: ignore[misc]
+                        disable_decoding=True, timeout=within + _LATER, disconnect_on_error=disconnect_on_error
+                    )
+            reply = await self._replies.next(within)
             if isinstance(reply, redis.exceptions.RedisError):
                 raise reply
             return reply
+        except asyncio.TimeoutError:
+            raise redis.exceptions.TimeoutError(f"no reply within {within:g} s") from None
         except BaseException as error:
             if disconnect_on_error and not isinstance(error, redis.exceptions.ResponseError):
                 await self.disconnect(nowait=True)
@@ -323,8 +347,15 @@ class AsyncOwnConnection(_OwnBase):
         return await self.read_response(timeout=None if within is None else min(within, self.socket_timeout))
 
     def is_open(self: Any) -> bool:
-        """Whether it is open, and nothing is left to be read on it. Sends nothing."""
-        return self._writer is not None and self._replies is not None and self._replies.are_all_read
+        """Whether it is open, and nothing is left to be read on it, where that is known. Sends nothing."""
+        if self._replies is not None:
+            return self._writer is not None and self._replies.are_all_read
+        return bool(self.is_connected and not self._reader.at_eof())
+
+    @property
+    def reads_itself(self) -> bool:
+        """Whether :meth:`is_open` knows what is left to be read."""
+        return self._replies is not None
 
     # -- while another task reads, which meets any error -------------------------------------------------------------
 

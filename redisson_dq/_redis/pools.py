@@ -135,7 +135,9 @@ class _AsyncLending(_IdlePool):
         try:
             if connection.number not in (-1, connection.address.number):
                 await connection.disconnect(nowait=True)
-            if not connection.is_open():
+            if not connection.reads_itself:
+                await self.ensure_connection(connection)
+            elif not connection.is_open():
                 await connection.disconnect(nowait=True)
                 await connection.connect()
         except BaseException:

@@ -50,7 +50,7 @@ class Replies(asyncio.Protocol):
         """The next reply, an error of Redis's too. Raises redis-py's TimeoutError after ``within`` seconds, and its
         ConnectionError at the end of the connection. There is one reader at a time.
         """
-        self._is_late = False
+        self._is_late, self._until = False, 0.0
         while (reply := self._reader.gets()) is _NONE_YET:
             if self.is_over:
                 raise redis.exceptions.ConnectionError(CLOSED)
@@ -61,7 +61,8 @@ class Replies(asyncio.Protocol):
                 self.is_paused = False
                 self._transport.resume_reading()
             self._waiter = self._loop.create_future()
-            self._until = self._loop.time() + within
+            # The whole reply has to come in this time, not only the next piece of it.
+            self._until = self._until or self._loop.time() + within
             if self._timer is None or self._fires_at > self._until:
                 self._watch()
             try:

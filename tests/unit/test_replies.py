@@ -77,6 +77,20 @@ def test_a_short_time_limit_after_a_long_one_is_kept_and_the_other_way_round() -
     asyncio.run(read())
 
 
+def test_a_reply_that_comes_in_many_pieces_has_to_be_whole_in_time() -> None:
+    async def read() -> None:
+        async with connected() as (replies, server):
+            reading = asyncio.ensure_future(replies.next(0.1))
+            server.write(b"+")
+            while not reading.done():
+                server.write(b"x")
+                await asyncio.sleep(0.01)
+            with pytest.raises(redis.exceptions.TimeoutError):
+                await reading
+
+    asyncio.run(read())
+
+
 def test_a_cancelled_read_leaves_the_reply() -> None:
     async def read() -> None:
         async with connected() as (replies, server):
