@@ -307,8 +307,12 @@ class AsyncOwnConnection(_OwnBase):
                         disable_decoding=True, timeout=within + _LATER, disconnect_on_error=disconnect_on_error
                     )
             reply = await self._replies.next(within)
+            # As redis-py does for threads: such an error in an array is about the connection.
+            first = reply[0] if isinstance(reply, list) and reply else None
             if isinstance(reply, redis.exceptions.RedisError):
                 raise reply
+            if isinstance(first, redis.exceptions.ConnectionError):
+                raise first
             return reply
         except asyncio.TimeoutError:
             raise redis.exceptions.TimeoutError(f"no reply within {within:g} s") from None

@@ -56,10 +56,7 @@ class Replies(asyncio.Protocol):
                 raise redis.exceptions.ConnectionError(CLOSED)
             if self._is_late:
                 raise redis.exceptions.TimeoutError(f"no reply within {within:g} s")
-            self._ahead = 0
-            if self.is_paused:
-                self.is_paused = False
-                self._transport.resume_reading()
+            self._resume()
             self._waiter = self._loop.create_future()
             # The whole reply has to come in this time, not only the next piece of it.
             self._until = self._until or self._loop.time() + within
@@ -69,12 +66,21 @@ class Replies(asyncio.Protocol):
                 await self._waiter
             finally:
                 self._waiter = None
+        if self.is_paused and not self._reader.has_data():
+            # Whoever has the connection next looks whether more has come, and whether it is still open.
+            self._resume()
         return reply
 
     @property
     def are_all_read(self) -> bool:
         """Whether the connection is open, and every byte that came was read."""
         return not self.is_over and not self._reader.has_data()
+
+    def _resume(self) -> None:
+        self._ahead = 0
+        if self.is_paused:
+            self.is_paused = False
+            self._transport.resume_reading()
 
     def _watch(self) -> None:
         """Sets the timer to the end of the reader's time."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -10,7 +11,9 @@ import pytest
 import redis.exceptions
 from redis.exceptions import ResponseError
 
+import redisson_dq.aio
 from redisson_dq._redis.replies import MOST_AHEAD, Replies
+from redisson_dq.errors import RedisConnectionError
 
 TWO_REPLIES = b"*2\r\n$6\r\norders\r\n$2\r\n\r\n\r\n-ERR no such thing\r\n"
 
@@ -145,3 +148,40 @@ def test_a_server_that_sends_more_than_is_read_has_to_wait() -> None:
             assert not replies.is_paused
 
     asyncio.run(read())
+
+
+def test_a_server_that_had_to_wait_is_heard_again_once_all_is_read() -> None:
+    async def read() -> None:
+        async with connected() as (replies, server):
+            server.write(b"$%d\r\n%s\r\n" % (MOST_AHEAD, b"x" * MOST_AHEAD))
+            while not replies.is_paused:
+                await asyncio.sleep(0.01)
+            assert await replies.next(30) == b"x" * MOST_AHEAD
+            assert not replies.is_paused
+            server.close()
+            with pytest.raises(redis.exceptions.ConnectionError, match="closed by server"):
+                await replies.next(30)
+
+    asyncio.run(read())
+
+
+@pytest.mark.parametrize("stray", [b"+STRAY\r\n", b"$3\r\nst"], ids=["a reply", "half a reply"])
+def test_a_connection_that_begins_with_more_than_its_replies_is_not_used(stray: bytes) -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while sent := await reader.read(65536):
+            replies = b"+OK\r\n" * len(re.findall(rb"(?m)^\*", sent))
+            writer.write(replies + stray if b"SETNAME" in sent else replies)
+        writer.close()
+
+    async def call() -> None:
+        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        client = redisson_dq.aio.connect(f"redis://127.0.0.1:{port}?socket_timeout=30")
+        with pytest.raises(RedisConnectionError, match="more than it was asked for") as failed:
+            await client.open()
+        assert not failed.value.maybe_done
+        await client.close()
+        server.close()
+        await server.wait_closed()
+
+    asyncio.run(call())

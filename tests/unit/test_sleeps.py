@@ -78,7 +78,7 @@ SLEEPS: dict[str, tuple[int, str]] = {
     "unit/cli/test_serving.py": (1, LOOK),
     "unit/test_docs_internals.py": (1, LOOK),
     "unit/test_held_up.py": (2, REAL),
-    "unit/test_replies.py": (3, LOOK),
+    "unit/test_replies.py": (4, LOOK),
     "unit/test_timer.py": (2, REAL),
     "unit/worker/test_starter.py": (2, LOOK),
     "web/test_web_live.py": (2, LOOK),
