@@ -228,8 +228,9 @@ def test_an_ack_whose_reply_is_lost_is_not_sent_twice(
 def test_a_cancelled_receive_hands_back_what_it_had_leased(server: EmbeddedServer, admin: Any) -> None:
     flavour = AsyncioFlavour()
     with Gate(lambda: server.port or 0) as proxy, flavour.connect(proxy.url, codec=StringCodec()) as client:
+        # As above.
+        knows_the_scripts(client.blocking_queue("others", transfer=False))
         queue = client.blocking_queue("orders", transfer=False)
-        knows_the_scripts(queue)
         queue.add_all(["a", "b"])
         proxy.silence(replies_only=True)
         receiving = flavour.submit(queue.inner.receive, 2)
