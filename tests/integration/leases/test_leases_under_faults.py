@@ -65,9 +65,12 @@ def through(proxy: Gate, flavour: Flavour) -> Iterator[Any]:
         yield client
 
 
-def knows_the_scripts(queue: Any) -> None:
-    """Otherwise the lost reply would be that there is no such script."""
-    queue.add("first")
+def knows_the_scripts(queue: Any, *left: str) -> None:
+    """Otherwise the lost reply would be that there is no such script. The values that are ``left`` are ready then.
+
+    Right after a receive that leaves nothing, the next one would not look, and take the first value to come.
+    """
+    queue.add_all(["first", *left])
     assert queue.receive().ack()
 
 
@@ -78,10 +81,8 @@ def knows_the_scripts(queue: Any) -> None:
 def test_a_lost_reply_gives_the_same_leases_again(
     admin: Any, proxy: Gate, through: Any, threads: ThreadPoolExecutor, count: int
 ) -> None:
-    # Another queue: right after a receive that leaves nothing, the next one waits for a value, and takes the first.
-    knows_the_scripts(through.blocking_queue("others", transfer=False))
     queue = through.blocking_queue("orders", transfer=False)
-    queue.add_all(["a", "b", "c", "d"])
+    knows_the_scripts(queue, "a", "b", "c", "d")
     proxy.silence(replies_only=True)
     receiving = threads.submit(queue.receive, count, timeout=PATIENCE)
     held = eventually(lambda: admin.zrange(KEYS.leases, 0, -1))
@@ -228,10 +229,8 @@ def test_an_ack_whose_reply_is_lost_is_not_sent_twice(
 def test_a_cancelled_receive_hands_back_what_it_had_leased(server: EmbeddedServer, admin: Any) -> None:
     flavour = AsyncioFlavour()
     with Gate(lambda: server.port or 0) as proxy, flavour.connect(proxy.url, codec=StringCodec()) as client:
-        # As above.
-        knows_the_scripts(client.blocking_queue("others", transfer=False))
         queue = client.blocking_queue("orders", transfer=False)
-        queue.add_all(["a", "b"])
+        knows_the_scripts(queue, "a", "b")
         proxy.silence(replies_only=True)
         receiving = flavour.submit(queue.inner.receive, 2)
         eventually(lambda: admin.zcard(KEYS.leases) == 2)
