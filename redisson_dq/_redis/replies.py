@@ -90,11 +90,12 @@ class Replies(asyncio.Protocol):
         self._timer = self._loop.call_at(self._until, self._time_is_over)
 
     def _time_is_over(self) -> None:
-        # Reads may have begun and ended since the timer was set.
+        # Reads may have begun and ended since the timer was set. A loop may fire it a little early, so the time is not
+        # asked again.
         self._timer = None
         if self._waiter is None:
             return
-        if self._loop.time() < self._until:
+        if self._fires_at < self._until:
             self._watch()
         elif not self._waiter.done():
             self._is_late = True

@@ -183,6 +183,12 @@ class Line(asyncio.Transport):
     def writelines(self, parts: Any) -> None:
         self.write(b"".join(parts))
 
+    def get_protocol(self) -> Any:
+        return self._protocol
+
+    def set_protocol(self, protocol: Any) -> None:
+        self._protocol = protocol
+
     def close(self) -> None:
         if not self._is_closing:
             self._is_closing = True
