@@ -14,7 +14,7 @@ from redisson_dq.calls.settling import Settling
 from redisson_dq.items import SettleOutcome
 from redisson_dq.scheduling.clock import Clock
 
-__all__ = ["GIVE_UP", "RENEW", "KeptLeases", "extended", "nearly_over"]
+__all__ = ["GIVE_UP", "RENEW", "KeptLeases", "extended", "give_up_near_end"]
 
 D = TypeVar("D", bound=DeliveryFacts[Any])
 
@@ -84,8 +84,10 @@ class KeptLeases(Generic[D]):
             return list(self.deliveries)
 
 
-def nearly_over(lease: Lease) -> bool:
-    """Gives up a lease that could not be renewed. False where there is time for another try, or a call ends it."""
+def give_up_near_end(lease: Lease) -> bool:
+    """Marks a lease that could not be renewed as given up, if its end is near. Returns False while there is time for
+    another try, and where a call ends the lease.
+    """
     if lease.is_ending or lease.left > GIVE_UP * lease.visible:
         return False
     lease.is_given_up = True

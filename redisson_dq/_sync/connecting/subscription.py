@@ -70,7 +70,8 @@ class Subscription:
     ) -> None:
         """``role`` and the queues at that moment are reported to the server when it connects.
 
-        ``late`` names what comes late without a channel. ``is_over`` tells whether nobody needs the channel any more.
+        ``late`` is a part of the warning about a channel that cannot be subscribed to: "``late`` up to 30 s late".
+        ``is_over(channel)`` returns whether nobody needs the channel any more.
         """
         self._connections = connections
         self._role, self._late, self._is_over = role, late, is_over

@@ -20,7 +20,7 @@ from redisson_dq._concurrency import (
 )
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
-from redisson_dq.calls.renewing import GIVE_UP, RENEW, KeptLeases, extended, nearly_over
+from redisson_dq.calls.renewing import GIVE_UP, RENEW, KeptLeases, extended, give_up_near_end
 from redisson_dq.calls.settling import Settling
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.scheduling.clock import Clock
@@ -185,7 +185,7 @@ class Renewal:
                     key = settling.source.key
                     self._refused.add(key)
                     self._connections.refusals.began((_PART, key), key, "leases are not renewed", error)
-                self._tell([each for each in batch if nearly_over(lease_of(each))])
+                self._tell([each for each in batch if give_up_near_end(lease_of(each))])
                 return False
             finally:
                 self._asked_at = None

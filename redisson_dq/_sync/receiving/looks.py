@@ -60,7 +60,7 @@ class Looks:
         waiter.request = request
         lookers = self._lookers
         try:
-            while lookers and ((first := lookers[0]).farewell is None or first.is_gone):
+            while lookers and (first := lookers[0]).is_settled:
                 lookers.remove(first)
         except (IndexError, ValueError):
             # Another thread has removed the same caller.
