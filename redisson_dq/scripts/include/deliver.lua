@@ -58,16 +58,13 @@ local function deliver(due, pending, hints, now_us, now_ms, special, leased, rem
   for i = 1, count do
     local member, value, id = due[i], bodies[i], ids[i]
     local record = recorded and value and record_of(id)
-    local d = events_kept and value and parsed(redis.call('HGET', keys.deliveries, id)) or nil
     if not value then
       aside = aside + set_aside(member)
-    elseif expire_if_late(id, record, value, now_ms) then
-      note_event('expired', id, d, value)
-    else
+    elseif not expire_if_late(id, record, value, now_ms) then
       values[#values + 1] = value
       -- The end of a lease is noted below.
-      if not lapsing[i] then
-        note_event('moved', id, d, value)
+      if events_kept and not lapsing[i] then
+        note_event('moved', id, parsed(redis.call('HGET', keys.deliveries, id)), value)
       end
     end
     if record then

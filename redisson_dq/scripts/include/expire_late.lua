@@ -1,5 +1,5 @@
 -- Sets aside items that are too late to be delivered: the last thousand of them, and how many there were.
--- INCLUDE: parts, unlearn, named
+-- INCLUDE: parts, unlearn, named, delivery_record, events
 local too_late = {}
 
 -- Ends an item if it is too late, and returns whether it was. The caller writes its record.
@@ -8,6 +8,7 @@ local function expire_if_late(id, record, value, now_ms)
   if is_late then
     too_late[#too_late + 1] = string.format('%.0f ', record.due) .. value
     record.state = 'x'
+    note_event('expired', id, events_kept and parsed(redis.call('HGET', keys.deliveries, id)), value)
     unlearn(id)
     forget_place(id)
   end
