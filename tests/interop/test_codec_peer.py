@@ -26,7 +26,8 @@ from tests.peer import VERSIONS, JavaPeer, PeerError
 from tests.unit.codecs import acme
 from tests.unit.codecs.samples import SAMPLES
 from tests.unit.codecs.test_codec_properties import decimals, keys, scalars, texts
-from tests.unit.codecs.test_codec_vectors import CODECS, ROWS, codec_of, is_unread, is_written_otherwise
+from tests.unit.codecs.test_codec_vectors import CODECS, codec_of, is_unread, is_written_otherwise, rows_of
+from tests.versions import REDISSONS
 
 GENERATED = 150
 # Most of the time goes into making the values.
@@ -35,21 +36,19 @@ GENERATED_AT_NIGHT = 10_000
 
 #: Its peer runs with other flags: test_marshalling_peer.py
 APART = "MarshallingCodec"
+#: Each codec of each Redisson that has it.
+EACH_CODEC = [
+    (codec, version) for version in REDISSONS for codec in CODECS if codec != APART and rows_of(codec, version)
+]
 
 
-@pytest.mark.parametrize(
-    ("codec", "version"), each_version((row.codec, row.redisson) for row in ROWS if row.codec != APART)
-)
+@pytest.mark.parametrize(("codec", "version"), each_version(EACH_CODEC))
 def test_java_reads_every_sample_as_its_own_value(peers: Callable[[str], JavaPeer], codec: str, version: str) -> None:
     check_samples(peers(version), codec, version)
 
 
 def check_samples(peer: JavaPeer, codec: str, version: str) -> None:
-    samples = [
-        row.name
-        for row in ROWS
-        if (row.codec, row.redisson) == (codec, version) and not is_unread(row) and not is_written_otherwise(row)
-    ]
+    samples = [row.name for row in rows_of(codec, version) if not is_unread(row) and not is_written_otherwise(row)]
     assert len(samples) > 150
     items = [{"name": name, "hex": codec_of(codec, version).encode(SAMPLES[name]).hex()} for name in samples]
     answers = peer.call_many("check_sample", items, codec=codec)

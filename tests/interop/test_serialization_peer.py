@@ -17,8 +17,9 @@ from tests.peer import VERSIONS, JavaPeer, PeerError
 from tests.unit.codecs import acme
 from tests.unit.codecs.golden_rows import same
 from tests.unit.codecs.samples import SAMPLES
-from tests.unit.codecs.test_codec_serialization_golden import READ, UNWRITTEN
+from tests.unit.codecs.test_codec_serialization_golden import UNREAD, UNWRITTEN
 from tests.unit.codecs.test_codec_serialization_properties import values
+from tests.unit.codecs.vectors import vectors
 
 GENERATED = 150
 GENERATED_AT_NIGHT = 5_000
@@ -28,8 +29,8 @@ codec = SerializationCodec()
 @pytest.mark.parametrize("version", EACH_VERSION)
 def test_java_reads_every_sample_as_its_own_value(peers: Callable[[str], JavaPeer], version: str) -> None:
     peer = peers(version)
-    names = [row.name for row in READ if row.redisson == version and row.name in SAMPLES and row.same_back]
-    names = [name for name in names if name not in UNWRITTEN]
+    rows = [row for row in vectors(codec.name, redisson=version) if row.data and row.same_back]
+    names = [row.name for row in rows if row.name in SAMPLES and row.name not in UNREAD and row.name not in UNWRITTEN]
     assert len(names) > 430
     items = [{"name": name, "hex": codec.encode(SAMPLES[name]).hex()} for name in names]
     answers = peer.call_many("check_sample", items, codec=codec.name)

@@ -57,8 +57,9 @@ class Kryo5Codec(Codec):
     any, no other class is read or written. With references, an object that occurs twice in a value comes back as one
     object, and values may contain themselves.
 
-    ``redisson``: the version on the Java side, such as ``"4.3"``, if it is not the newest. Before Redisson 4.7 a
-    java.ConcurrentHashSet has other bytes, which later versions cannot read. Both forms are read here.
+    ``redisson``: the version on the Java side, such as ``"4.3"``, if it is not the newest. A value that this version
+    writes and cannot read back is refused, such as a java.ConcurrentHashSet before 4.7 or with allowed classes. The
+    bytes of every version are read.
 
     Raises ArgumentError for a class that Redisson cannot have among the allowed ones. Raises EncodeError for any other
     type, and for values nested more than 200 deep. Raises DecodeError for bytes that are not one whole value, and for a

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 import re
 
@@ -21,6 +22,7 @@ from redisson_dq.codecs import (
 )
 from redisson_dq.errors import DecodeError, EncodeError
 from tests.conftest import as_many
+from tests.unit.codecs import specs
 from tests.unit.codecs.golden_rows import UNORDERED, caught_from, same
 from tests.unit.codecs.rows import check_rows
 from tests.unit.codecs.samples import SAMPLES
@@ -43,25 +45,18 @@ CODECS: dict[str, Codec] = {
 #: Java's serialization in two protocols.
 STREAMS = frozenset(("SerializationCodec", "MarshallingCodec"))
 JACKSON = frozenset(CODECS) - STREAMS - {"Kryo5Codec"}
-#: Those of Redisson 3 write a UUID in a field without its class.
-OF_REDISSON_3: dict[str, Codec] = {
-    codec.name: codec
-    for codec in (
-        JsonJacksonCodec(redisson="3.50"),
-        MsgPackJacksonCodec(redisson="3.50"),
-        CborJacksonCodec(redisson="3.50"),
-        SmileJacksonCodec(redisson="3.50"),
-        IonJacksonCodec(redisson="3.50"),
-    )
-}
 
 
-ROWS = [
-    vector
-    for codec in CODECS
-    for vector in vectors(codec)
-    if vector.data is not None and vector.name in SAMPLES and vector.same_back
-]
+def rows_of(codec: str, redisson: str | None = None) -> list[Vector]:
+    """The samples that Java itself reads back, of one Redisson or of all."""
+    return [
+        vector
+        for vector in vectors(codec, redisson=redisson)
+        if vector.data is not None and vector.name in SAMPLES and vector.same_back
+    ]
+
+
+ROWS = [vector for codec in CODECS for vector in rows_of(codec)]
 
 #: What Jackson does not tell: the class inside a wrapper of java.util.Collections, what a BitSet holds, and a
 #: calendar's time zone.
@@ -100,6 +95,12 @@ MUTATIONS = 20
 ENOUGH = as_many(7_000, 1_000_000)
 
 
+@functools.cache
+def codec_of(codec: str, redisson: str) -> Codec:
+    """The codec as that Redisson has it."""
+    return specs.codec_of(codec, redisson)
+
+
 def name_of(vector: Vector) -> str:
     return f"{vector.codec}-{vector}"
 
@@ -129,15 +130,6 @@ def is_written_otherwise(vector: Vector) -> bool:
         return vector.name in GETTERS
     other = OTHER_FLOATS.get(vector.codec)
     return other is not None and vector.redisson.startswith("3.") and other.match(vector.name) is not None
-
-
-def codec_of(codec: str, redisson: str) -> Codec:
-    """The codec as that Redisson has it."""
-    return (OF_REDISSON_3 if redisson.startswith("3.") and codec in OF_REDISSON_3 else CODECS)[codec]
-
-
-def rows_of(codec: str) -> list[Vector]:
-    return [row for row in ROWS if row.codec == codec]
 
 
 def check_read(vector: Vector) -> None:

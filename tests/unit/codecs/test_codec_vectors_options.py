@@ -23,7 +23,7 @@ from tests.unit.codecs.specs import codec_of
 from tests.unit.codecs.test_codec_vectors import check_value_or_error, name_of
 from tests.unit.codecs.vectors import Vector, of_codec, vectors
 
-__all__ = ["CYCLES", "ROWS", "codec_for", "spec_of", "value_of"]
+__all__ = ["CODECS", "CYCLES", "ROWS", "codec_for", "is_read_back", "spec_of", "value_of", "with_options"]
 
 #: ProtobufCodec and the modules of java.time have tests of their own.
 CODECS = (
@@ -50,21 +50,28 @@ def is_ascii(vector: Vector) -> bool:
     return spec_of(vector).get("charset") == "US-ASCII" and vector.name == "string/latin"
 
 
-WITH_OPTIONS = [
-    vector
-    for codec in CODECS
-    for vector in of_codec(codec)
-    if vector.spec != "null" and "modules" not in vector.spec and is_ordered(vector)
-]
-ROWS = [
-    vector
-    for vector in WITH_OPTIONS
-    if vector.data is not None
-    and vector.same_back
-    and vector.name in SAMPLES
-    and (vector.codec, vector.name) not in UNREAD
-    and not is_ascii(vector)
-]
+def with_options(codec: str, redisson: str | None = None) -> list[Vector]:
+    """The samples in the bytes of a codec with options, of one Redisson or of all."""
+    return [
+        vector
+        for vector in of_codec(codec, redisson=redisson)
+        if vector.spec != "null" and "modules" not in vector.spec and is_ordered(vector)
+    ]
+
+
+def is_read_back(vector: Vector) -> bool:
+    """Whether Java and Python read the sample from its bytes."""
+    return (
+        vector.data is not None
+        and vector.same_back
+        and vector.name in SAMPLES
+        and (vector.codec, vector.name) not in UNREAD
+        and not is_ascii(vector)
+    )
+
+
+WITH_OPTIONS = [vector for codec in CODECS for vector in with_options(codec)]
+ROWS = [vector for vector in WITH_OPTIONS if is_read_back(vector)]
 
 
 def value_of(vector: Vector) -> Any:

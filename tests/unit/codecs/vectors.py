@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from tests.conftest import as_many
-from tests.vector_files import own_rows, rows
+from tests.vector_files import KINDS, own_rows, rows
 from tests.versions import NEWEST, OLDEST, REDISSONS
 
 __all__ = ["Vector", "of_codec", "vectors"]
@@ -34,39 +34,44 @@ class Vector:
         return f"{self.redisson}-{self.name}"
 
 
-def vectors(codec: str, spec: Any = None) -> tuple[Vector, ...]:
-    """All of one codec that has these options, over all versions: see ``_rows``."""
+def vectors(codec: str, spec: Any = None, *, redisson: str | None = None) -> tuple[Vector, ...]:
+    """All of one codec that has these options, as ``of_codec``."""
     wanted = json.dumps(spec, sort_keys=True)
-    return tuple(vector for vector in _all() if vector.codec == codec and vector.spec == wanted)
+    return tuple(vector for vector in of_codec(codec, redisson=redisson) if vector.spec == wanted)
 
 
-def of_codec(codec: str) -> tuple[Vector, ...]:
-    """All of one codec, whatever its options."""
-    return tuple(vector for vector in _all() if vector.codec == codec)
+def of_codec(codec: str, *, redisson: str | None = None) -> tuple[Vector, ...]:
+    """All of one codec, whatever its options: of one Redisson, or of all.
 
-
-def _rows() -> Iterator[Mapping[str, Any]]:
-    """Those of the oldest and the newest Redisson. By day those of the others where they differ."""
-    for version in reversed(REDISSONS):
-        is_whole = version in (OLDEST, NEWEST) or as_many(0, 1)
-        yield from rows("types", version) if is_whole else own_rows("types", version)
-    yield from rows("marshalling", OLDEST)
+    By day "all" has only those rows of the Redissons between the oldest and the newest that differ from the newest's.
+    """
+    found = _all() if redisson is None else _whole(redisson)
+    return tuple(vector for vector in found if vector.codec == codec)
 
 
 @functools.cache
 def _all() -> tuple[Vector, ...]:
-    found = []
-    for row in _rows():
-        found.append(
-            Vector(
-                row["codec"],
-                json.dumps(row.get("spec"), sort_keys=True),
-                row["redisson"],
-                row["name"],
-                row["javaType"],
-                bytes.fromhex(row["hex"]) if "hex" in row else None,
-                row.get("sameBack", False),
-                row.get("deterministic", True),
-            )
-        )
+    found: list[Vector] = []
+    for version in reversed(REDISSONS):
+        is_whole = version in (OLDEST, NEWEST) or as_many(0, 1)
+        found += _whole(version) if is_whole else map(_vector, own_rows("types", version))
     return tuple(found)
+
+
+@functools.cache
+def _whole(redisson: str) -> tuple[Vector, ...]:
+    kinds = [kind for kind in ("types", "marshalling") if redisson in KINDS[kind]]
+    return tuple(_vector(row) for kind in kinds for row in rows(kind, redisson))
+
+
+def _vector(row: Mapping[str, Any]) -> Vector:
+    return Vector(
+        row["codec"],
+        json.dumps(row.get("spec"), sort_keys=True),
+        row["redisson"],
+        row["name"],
+        row["javaType"],
+        bytes.fromhex(row["hex"]) if "hex" in row else None,
+        row.get("sameBack", False),
+        row.get("deterministic", True),
+    )
