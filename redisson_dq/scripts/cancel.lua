@@ -24,16 +24,20 @@ elseif not at then
   return reply_with(fate(id, record, due, remember_ms, now_ms))
 end
 local is_noted = keep_events(now_ms, ARGV[5])
-local d = at.d or is_noted and parsed(redis.call('HGET', keys.deliveries, id))
-withdraw(id, record, at, remember_ms, now_ms)
-note_event('cancelled', id, d, at.value)
+local function cancel()
+  local d = at.d or is_noted and parsed(redis.call('HGET', keys.deliveries, id))
+  withdraw(id, record, at, remember_ms, now_ms)
+  note_event('cancelled', id, d, at.value)
+end
 if at.state == 'leased' or not (at.d and at.d.turn) then
+  cancel()
   return reply_with('cancelled')
 end
 
 -- INCLUDE: lines
 check_lines()
 need(LINING)
+cancel()
 -- Values of its key waited for it.
 leave_line(at.d, now_ms)
 return reply_with('cancelled')

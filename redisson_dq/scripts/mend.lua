@@ -3,13 +3,19 @@
 -- ARGV: nonce, "cancel", "to" or "by", the due time in epoch ms or how many ms later, for how many ms outcomes are remembered, how far entries are before their places, then of each its entry, its score, its place in the list of envelopes, -1 where it stands in the zset alone, -2 where that is unknown; last the process that calls
 -- RETURN: the server's time in epoch us; "done", "gone", "newer" (it has a record in a newer form) or "later" (no time was left for it) of each; how far entries are before their places now
 -- COST: O(n log m + p), n done, m waiting, p the way along the list to those that are cancelled and not lean; n is what fits into some 12 ms
--- INCLUDE: clock, act_once, envelope, held_now, delivery_record, named, records, forms, remember, unlearn, need, first_write, announce, events, check_types
+-- INCLUDE: clock, act_once, envelope, held_now, delivery_record, named, records, forms, remember, unlearn, need, first_write, announce, events, check_types, places, close_up, seen, room, relearn, head, lines
 local now_us, now_ms = server_time()
 local who = table.remove(ARGV)
 local action, to, remember_ms, shift = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 check_known()
 check_types({keys.envelopes}, {keys.forget, keys.returned}, {keys.records})
-need(WRITES_NOTES, RECORDING, UNLEARNING)
+local lined = redis.call('EXISTS', keys.turns) == 1
+if lined then
+  check_lines()
+end
+need(
+  WRITES_NOTES, RECORDING, UNLEARNING, lined and LINING or {}, action == 'cancel' and ERASING or {},
+  action == 'cancel' and {'DEL', 'GET', 'INCRBY', 'LRANGE'} or {'ZRANGE'})
 change_nothing(function() redis.call('ZREMRANGEBYRANK', keys.timeout, 1, 0) end)
 
 -- An item that still waits as it was met.
@@ -44,11 +50,8 @@ local function found_from(at, outcomes)
   return found
 end
 
--- INCLUDE: places, close_up, seen, remember, room, relearn, head
-
 -- Returns the records of those that were in line.
 local function cancel(found, outcomes)
-  need(ERASING, {'DEL', 'GET', 'INCRBY', 'LRANGE'})
   local mirrored, seen, indexes, is_seen = {}, {}, {}, true
   for i, each in ipairs(found) do
     local is_alone = each.place == -1 or #each.id ~= 8 or redis.call('ZSCORE', keys.leases, each.id)
@@ -85,7 +88,6 @@ local function cancel(found, outcomes)
 end
 
 local function reschedule(found, outcomes)
-  need({'ZRANGE'})
   local first, first_due
   for _, each in ipairs(found) do
     local due = action == 'to' and tonumber(to) or math.ceil(each.due + tonumber(to))
@@ -109,13 +111,6 @@ local FIRST, turned = 6, {}
 local outcomes = act_once(ARGV[1], math.floor((#ARGV - FIRST + 1) / 3), now_ms, who, function(outcomes)
   turned = (action == 'cancel' and cancel or reschedule)(found_from(FIRST, outcomes), outcomes)
 end)
-if #turned == 0 then
-  return reply_with({now_us, outcomes, shift})
-end
-
--- INCLUDE: lines
-check_lines()
-need(LINING)
 -- Values of their keys waited for them.
 for _, d in ipairs(turned) do
   leave_line(d, now_ms)
