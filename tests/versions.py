@@ -28,7 +28,7 @@ REDISES = ("6.2", "7.0", "8.2")
 VALKEYS = ("9.1",)
 
 #: Of Python's libraries that codecs use, the newest line that is proven.
-CODECS: Mapping[str, str] = {"cramjam": "2.14", "msgspec": "0.22", "protobuf": "7.36", "pydantic": "2.14"}
+CODECS: Mapping[str, str] = {"cramjam": "2.14", "msgspec": "0.23", "protobuf": "7.36", "pydantic": "2.14"}
 
 #: By Redisson, newest first: the libraries of its own pom, for the bytes of many codecs depend on them. Two differ from
 #: the pom, as the registry lacks that version: 4.7.0 names msgpack 0.9.12, after 0.9.11, and fory 1.4.0, before 1.6.0.
