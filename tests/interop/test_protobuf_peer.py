@@ -20,7 +20,7 @@ from tests.interop.conftest import NEWEST_BY_DAY
 from tests.peer import VERSIONS, JavaPeer, PeerError
 from tests.unit.codecs import acme
 from tests.unit.codecs.golden_rows import same
-from tests.unit.codecs.protobuf_rows import READ, VALUES, codec_of, shipment_pb2
+from tests.unit.codecs.protobuf_rows import VALUES, codec_of, rows_of, shipment_pb2
 
 #: Redisson has the codec since 3.23.4.
 HAVING, WITHOUT = VERSIONS[:-1], VERSIONS[-1]
@@ -34,7 +34,7 @@ def spec_of(class_name: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("version", NEWEST_BY_DAY[:-1])
 def test_java_reads_every_sample_as_its_own_value(peers: Callable[[str], JavaPeer], version: str) -> None:
-    samples = [row for row in READ if row.redisson == version and row.same_back]
+    samples = [row for row in rows_of(version) if row.same_back]
     assert len(samples) > 40
     unequal = {}
     for row in samples:

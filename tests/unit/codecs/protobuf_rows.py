@@ -11,7 +11,7 @@ from redisson_dq.java import JavaType
 from tests.unit.codecs.samples import SAMPLES
 from tests.unit.codecs.vectors import Vector, of_codec
 
-__all__ = ["LOST", "MESSAGES", "READ", "ROWS", "UNTAKEN", "VALUES", "codec_of", "shipment_pb2"]
+__all__ = ["LOST", "MESSAGES", "READ", "ROWS", "UNTAKEN", "VALUES", "codec_of", "rows_of", "shipment_pb2"]
 
 shipment_pb2: Any = importlib.import_module("tests.proto.shipment_pb2")  # generated, and typed only with more stubs
 
@@ -52,11 +52,18 @@ LOST = {
     "object/invoice": "Currency",
     "object/reseller": "two fields name",
 }
-ROWS = [
-    vector
-    for vector in of_codec("ProtobufCodec")
-    if vector.name not in UNTAKEN and not vector.name.startswith("record/") and vector.name in VALUES
-]
+
+
+def rows_of(redisson: str | None = None) -> list[Vector]:
+    """The samples that the codec takes, of one Redisson or of all."""
+    return [
+        vector
+        for vector in of_codec("ProtobufCodec", redisson=redisson)
+        if vector.name not in UNTAKEN and not vector.name.startswith("record/") and vector.name in VALUES
+    ]
+
+
+ROWS = rows_of()
 READ = [vector for vector in ROWS if vector.same_back or vector.name in TOLD]
 
 
