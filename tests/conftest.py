@@ -342,6 +342,6 @@ def eventually(
 
 
 def environment() -> dict[str, str]:
-    """The environment for a Python process that imports this library."""
-    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    return {**os.environ, "PYTHONPATH": root}
+    """The environment for a Python process that imports this library, without what ``tests/lacking`` stands for."""
+    tests = os.path.dirname(os.path.abspath(__file__))
+    return {**os.environ, "PYTHONPATH": os.pathsep.join((os.path.dirname(tests), os.path.join(tests, "lacking")))}
