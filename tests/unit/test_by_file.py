@@ -30,11 +30,11 @@ def run(directory: Path, *files: str, status: int = 1, options: tuple[str, ...] 
         (directory / f"part_{number % 3}").mkdir(exist_ok=True)
         (directory / f"part_{number % 3}" / f"test_{number}.py").write_text(file)
     command = [sys.executable, "-m", "pytest", "-p", "tests.by_file", "--processes", "2"]
-    command += ["-p", "no:cacheprovider", "-p", "no:hypothesispytest"]
+    command += ["-p", "no:cacheprovider"]
     run = subprocess.run(
         [*command, "--rootdir", str(directory), *options],
         cwd=directory,
-        env=environment(),
+        env={**environment(), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         text=True,
         timeout=120,
