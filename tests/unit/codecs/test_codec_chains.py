@@ -136,15 +136,18 @@ def keys_in(value: Any) -> list[Any]:
 
 
 def cases() -> list[Any]:
-    """Those that a codec can write and reads as such keys. By day one kind of key for each container, in turn."""
+    """Those that a codec can write and reads as such keys.
+
+    By day a codec has every second container, each with one kind of key in turn; the next codec has the others.
+    """
     found: list[Any] = []
-    for codec in CODECS:
-        for container in CONTAINERS:
+    for turn, codec in enumerate(CODECS):
+        for place, container in enumerate(CONTAINERS):
             kinds = [kind for kind in KEYS if is_read(Case(codec, container, kind))]
             by_day = len(found) % max(len(kinds), 1)
             for number, kind in enumerate(kinds):
                 case = Case(codec, container, kind)
-                found.append(case if number == by_day else by_night(case))
+                found.append(case if number == by_day and (turn + place) % 2 else by_night(case))
     return found
 
 

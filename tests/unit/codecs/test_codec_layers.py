@@ -26,7 +26,7 @@ from redisson_dq.codecs import (
 )
 from redisson_dq.codecs.compression import LZ4Codec, LZ4CodecV2, SnappyCodec, SnappyCodecV2, ZStdCodec
 from redisson_dq.errors import DecodeError, EncodeError
-from tests.conftest import by_night, thinned
+from tests.conftest import by_night
 from tests.unit.codecs.memory import peak_of
 
 COMPRESSING: tuple[type[Codec], ...] = (LZ4Codec, LZ4CodecV2, SnappyCodec, SnappyCodecV2, ZStdCodec)
@@ -46,8 +46,24 @@ def packed(kind: Any, inner: Codec, data: bytes) -> bytes:
     return kind(ByteArrayCodec(), max_ratio=None).encode(data)  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize(("kind", "inner"), thinned(COMPRESSING, INNER, of=5))
-@pytest.mark.parametrize("value", [VALUES[0], *map(by_night, VALUES[1:4]), VALUES[4]], ids=len)
+def in_turn() -> list[Any]:
+    """All kinds around all codecs with all values. By day each codec once, with a list or with a text."""
+    return [
+        pytest.param(
+            kind,
+            inner,
+            value,
+            marks=pytest.mark.nightly if (outer + place) % len(COMPRESSING) or number != 4 * (place % 2) else (),
+        )
+        for outer, kind in enumerate(COMPRESSING)
+        for place, inner in enumerate(INNER)
+        for number, value in enumerate(VALUES)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "inner", "value"), in_turn(), ids=lambda each: len(each) if type(each) in (str, list) else None
+)
 def test_a_value_takes_no_more_memory_than_allowed(kind: Any, inner: Codec, value: Any) -> None:
     try:
         data = inner.encode(value)
@@ -99,7 +115,7 @@ def test_by_default_some_kilobytes_become_64_megabytes_at_most() -> None:
     assert codec.decode(codec.encode(honest)) == honest
 
 
-@pytest.mark.parametrize("kind", COMPRESSING)
+@pytest.mark.parametrize("kind", [COMPRESSING[0], *map(by_night, COMPRESSING[1:-1]), COMPRESSING[-1]])
 def test_a_look_at_a_value_takes_less(kind: Any) -> None:
     inner = JsonJacksonCodec()
     large: list[Any] = [[]] * 120_000

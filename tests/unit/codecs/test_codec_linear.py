@@ -25,7 +25,7 @@ ATTEMPTS = 6
 
 
 def in_turn(families: Iterable[Family]) -> list[Any]:
-    """Every second of the families by day.
+    """Every third of the families by day.
 
     Of the kinds of sets a codec has one by day for each kind of key, all of them in turn.
     """
@@ -41,7 +41,7 @@ def in_turn(families: Iterable[Family]) -> list[Any]:
         if each is not alike[number % len(alike)]
     }
     return [
-        by_night(family) if number % 2 or id(family) in at_night else family for number, family in enumerate(families)
+        by_night(family) if number % 3 or id(family) in at_night else family for number, family in enumerate(families)
     ]
 
 
