@@ -72,7 +72,7 @@ ONE_BY_DAY = pytest.mark.parametrize("server", ["redis", by_night("valkey")], in
 
 
 @ONE_BY_DAY
-@pytest.mark.parametrize("stride", [11, by_night(1)])
+@pytest.mark.parametrize("stride", [23, by_night(1)])
 @pytest.mark.parametrize("partitions", ["", " of partitions"])
 @pytest.mark.parametrize("call", ["take", "poll", "receive"])
 def test_every_bytecode(admin: Any, url: str, call: str, partitions: str, stride: int) -> None:
