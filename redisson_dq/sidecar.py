@@ -174,7 +174,7 @@ def _make_ready_again(client: Client, handles: Sequence[DelayedQueue[object]], c
     value at the head of the list.
     """
     requests = [calls.return_arrivals(handle.keys, _AT_ONCE) for handle in handles]
-    found = client.runtime.connections.run_many(requests, transaction=False)
+    found = client.runtime.connections.run_many(requests)
     for handle, count in zip(handles, found, strict=True):
         # If a queue refuses, the reads that follow find the reason.
         if isinstance(count, int):

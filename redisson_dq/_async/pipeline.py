@@ -87,7 +87,9 @@ class Pipeline(AsyncWrongWith):
         refused = await self._refused(replies)
         sent = [request for at, request in enumerate(requests) if at not in refused]
         results = iter(
-            await self._connections.run_many(sent, transaction=self._transaction) if sent or not refused else []
+            await self._connections.run_many(sent, transaction=self._transaction, in_order=True)
+            if sent or not refused
+            else []
         )
         outcomes = [refused[at] if at in refused else next(results) for at in range(len(requests))]
         await self._name_other_types(requests, outcomes)
@@ -150,7 +152,7 @@ class Pipeline(AsyncWrongWith):
         lookups = [(at, lookup) for at, others in asked for lookup in others.lookups()]
         found: dict[int, list[EncodeError]] = {}
         if lookups:
-            results = await self._connections.run_many([lookup for _, lookup in lookups], transaction=False)
+            results = await self._connections.run_many([lookup for _, lookup in lookups])
             for (at, _), errors in zip(lookups, results, strict=True):
                 if isinstance(errors, list) and errors:
                     found.setdefault(at, []).extend(errors)

@@ -89,7 +89,11 @@ class Pipeline(WrongWith):
         requests = [reply.request for reply in replies]
         refused = self._refused(replies)
         sent = [request for at, request in enumerate(requests) if at not in refused]
-        results = iter(self._connections.run_many(sent, transaction=self._transaction) if sent or not refused else [])
+        results = iter(
+            self._connections.run_many(sent, transaction=self._transaction, in_order=True)
+            if sent or not refused
+            else []
+        )
         outcomes = [refused[at] if at in refused else next(results) for at in range(len(requests))]
         self._name_other_types(requests, outcomes)
         for reply, outcome in zip(replies, outcomes, strict=True):
@@ -151,7 +155,7 @@ class Pipeline(WrongWith):
         lookups = [(at, lookup) for at, others in asked for lookup in others.lookups()]
         found: dict[int, list[EncodeError]] = {}
         if lookups:
-            results = self._connections.run_many([lookup for _, lookup in lookups], transaction=False)
+            results = self._connections.run_many([lookup for _, lookup in lookups])
             for (at, _), errors in zip(lookups, results, strict=True):
                 if isinstance(errors, list) and errors:
                     found.setdefault(at, []).extend(errors)

@@ -161,7 +161,7 @@ class AdminServers:
     # -- sending -----------------------------------------------------------------------------------------------------
 
     def run_together(self, requests: list[Request[Any]]) -> list[Any]:
-        replies = self._connections.run_many(requests, transaction=False) if requests else []
+        replies = self._connections.run_many(requests) if requests else []
         for reply in replies:
             if isinstance(reply, Exception):
                 raise reply

@@ -124,8 +124,9 @@ class Request(Generic[T]):
         return tuple(filter(None, self.types))
 
 
-def packed(requests: Iterable[Request[Any]], *, only_looks: bool = False) -> Iterator[tuple[Any, ...]]:
-    """The commands. The first call of a script carries its text, so the server knows the script for the other calls.
+def packed(requests: Iterable[Request[Any]], *, only_looks: bool = False, in_order: bool) -> Iterator[tuple[Any, ...]]:
+    """The commands. ``in_order``: the first call of a script carries its text, so the server knows the script for the
+    other calls. Otherwise none does, and the server may answer that it does not know a script.
 
     With ``only_looks`` scripts that only read are called by commands for users who may not write.
     """
@@ -136,7 +137,7 @@ def packed(requests: Iterable[Request[Any]], *, only_looks: bool = False) -> Ite
             yield request.words
             continue
         suffix = "_RO" if only_looks and script.only_reads else ""
-        if script.sha in known:
+        if script.sha in known or not in_order:
             yield (f"EVALSHA{suffix}", script.sha, *request.words)
         else:
             known.add(script.sha)

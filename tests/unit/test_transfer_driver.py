@@ -124,7 +124,7 @@ class SyncWire(Wire):
             after_sending()
         return reply.result()
 
-    def run_many(self, requests: list[Request[Any]], *, transaction: bool) -> list[Any]:
+    def run_many(self, requests: list[Request[Any]]) -> list[Any]:
         return [result_of(reply) for reply in [self.asked(request) for request in requests]]
 
     def connected(self, key: str, role: str, queue: str) -> Any:
@@ -163,7 +163,7 @@ class AsyncWire(Wire):
             await after_sending()
         return await asyncio.wrap_future(reply)
 
-    async def run_many(self, requests: list[Request[Any]], *, transaction: bool) -> list[Any]:
+    async def run_many(self, requests: list[Request[Any]]) -> list[Any]:
         replies = [self.asked(request) for request in requests]
         return await asyncio.to_thread(lambda: [result_of(reply) for reply in replies])
 

@@ -199,9 +199,14 @@ class Connections(Pools):
             self._may_write = not lacks_rights(error)
             logger.debug("list %r: a write that changes nothing was refused: %s", key, error)
 
-    async def run_many(self, requests: list[Request[Any]], *, transaction: bool) -> list[Any]:
+    async def run_many(
+        self, requests: list[Request[Any]], *, transaction: bool = False, in_order: bool = False
+    ) -> list[Any]:
         """Results, or the errors in their place, in the order of the requests. One round trip, whatever the number of
         nodes: all of them work at the same time.
+
+        Texts of scripts are longer than all else, so they are sent only ``in_order``. Otherwise the requests whose
+        scripts a server does not know are sent again with texts, when the others were carried out.
 
         Raises an error that keeps everything from being sent: RedisConnectionError, ClosedError, CrossSlotError.
         """
@@ -217,10 +222,10 @@ class Connections(Pools):
                 begin()
         parts = list(by_pool.values())
         if not self.observers.heard[Sent]:
-            answers = await self._run_together(requests, parts, transaction)
+            answers = await self._run_together(requests, parts, transaction, in_order)
         else:
             with self.observers.exchange([(each.name, each.keys) for each in requests], self.clock) as errors:
-                answers = await self._run_together(requests, parts, transaction)
+                answers = await self._run_together(requests, parts, transaction, in_order)
                 errors[:] = [reply if isinstance(reply, Exception) else None for reply, _ in answers]
         results: list[Any] = []
         is_down = is_refused = False
@@ -236,7 +241,11 @@ class Connections(Pools):
         return results
 
     async def _run_together(
-        self, requests: list[Request[Any]], parts: list[tuple[ConnectionPool, list[int]]], transaction: bool
+        self,
+        requests: list[Request[Any]],
+        parts: list[tuple[ConnectionPool, list[int]]],
+        transaction: bool,
+        in_order: bool,
     ) -> list[_Answer]:
         """The answers of requests, in their order. ``parts`` has the places of those that go to one node."""
         if transaction and requests:
@@ -245,7 +254,7 @@ class Connections(Pools):
         batches = [
             Batch(
                 pool,
-                packed(chosen := [requests[i] for i in places], only_looks=self.only_looks),
+                packed(chosen := [requests[i] for i in places], only_looks=self.only_looks, in_order=in_order),
                 durability_of(chosen),
             )
             for pool, places in parts
@@ -259,7 +268,24 @@ class Connections(Pools):
             # The answers of other nodes are kept. They may be values that exist nowhere else any more.
             for i, place in enumerate(places):
                 answers[place] = batch.replies[i] if i < len(batch.replies) else batch.error, batch.confirmed
+        if not in_order:
+            await self._teach(requests, parts, answers)
         return answers
+
+    async def _teach(
+        self, requests: list[Request[Any]], parts: list[tuple[ConnectionPool, list[int]]], answers: list[_Answer]
+    ) -> None:
+        """Sends the requests again whose scripts were unknown. No server carried them out."""
+        unknown = {place for place, (reply, _) in enumerate(answers) if isinstance(reply, NoScriptError)}
+        again = [(pool, left) for pool, places in parts if (left := [i for i in places if i in unknown])]
+        if not again:
+            return
+        try:
+            told = await self._run_together(requests, again, transaction=False, in_order=True)
+        except RedissonDQError as error:
+            told = [(error, None)] * len(requests)
+        for place in unknown:
+            answers[place] = told[place]
 
     async def _result_of(
         self, request: Request[Any], reply: Any, is_final: bool, confirmed: Confirmed | Exception | None

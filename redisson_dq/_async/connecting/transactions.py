@@ -53,7 +53,7 @@ class Transactions:
             if isinstance(begun, ResponseError):
                 return [begun] * len(requests), None
             self._may_transact = True
-        batch = Batch(pool, [("MULTI",), *packed(fenced(requests)), ("EXEC",)], durability_of(requests))
+        batch = Batch(pool, [("MULTI",), *packed(fenced(requests), in_order=True), ("EXEC",)], durability_of(requests))
         begun, *_, done = await self._replies_of(batch)
         if isinstance(begun, ResponseError):
             self._may_transact = False

@@ -106,7 +106,7 @@ async def look(connections: Connections, task: Task) -> Decided:
     sent_us = connections.clock.now_us()
     try:
         await connections.check_pause(task.keys.timeout)
-        replies = await connections.run_many(requests, transaction=False)
+        replies = await connections.run_many(requests)
     except ClosedError:
         return Decided()
     except RedissonDQError as error:

@@ -123,7 +123,7 @@ class DelayedQueue(WaitingQueue[T], DelayedCalls[T]):
         """
         lookups = equal_offers(self._side, value)
         if lookups:
-            for found in await self._runtime.connections.run_many(lookups, transaction=False):
+            for found in await self._runtime.connections.run_many(lookups):
                 if isinstance(found, list) and found:  # a user may lack the rights to look
                     raise found[0]
 
@@ -132,7 +132,7 @@ class DelayedQueue(WaitingQueue[T], DelayedCalls[T]):
         self._compared = True
         requests: list[Request[Any]] = [self.requests.peek(), commands.peek(self.keys.ready)]
         with suppress(RedissonDQError):
-            waiting, ready = await self._runtime.connections.run_many(requests, transaction=False)
+            waiting, ready = await self._runtime.connections.run_many(requests)
             tell_other_integer(self._side, value, waiting, ready)
 
     async def offer_all(

@@ -209,7 +209,7 @@ class LeaseCalls(Generic[T]):
         if len(requests) == 1:
             results = [await self._runtime.connections.run(requests[0])]
         else:
-            results = await self._runtime.connections.run_many(requests, transaction=False)
+            results = await self._runtime.connections.run_many(requests)
         outcomes: dict[int, SettleOutcome] = {}
         for (_, batch), found in zip(batches, all_of(results), strict=True):
             outcomes.update(zip(map(id, batch), found, strict=True))

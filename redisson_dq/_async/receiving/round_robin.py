@@ -210,7 +210,7 @@ class RoundRobinReceiver(Receiver):
         looked = not self._full
         if looked:
             asks = [self._pumps[key].source.length() for key in keys]
-            lengths = await self._connections.run_many(asks, transaction=False)
+            lengths = await self._connections.run_many(asks)
             self._missed(dict(zip(keys, lengths, strict=True)), may_take=False)
             self._full = [key for key, length in zip(keys, lengths, strict=True) if isinstance(length, int) and length]
         with self.line.mutex:
@@ -222,7 +222,7 @@ class RoundRobinReceiver(Receiver):
         values: list[Taken] = []
         lost = {key: request for key, request in sent.items() if request.repeatable}
         try:
-            outcomes = await self._connections.run_many(list(sent.values()), transaction=False)
+            outcomes = await self._connections.run_many(list(sent.values()))
             self._missed(dict(zip(sent, outcomes, strict=True)), may_take=True)
             for key, found in zip(sent, outcomes, strict=True):
                 if not getattr(found, "maybe_done", False):

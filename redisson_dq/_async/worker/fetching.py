@@ -354,7 +354,7 @@ class Fetcher:
         ]
         try:
             lengths = await self._runtime.connections.run_many(
-                [source.length() for _, source in asked], transaction=False
+                [source.length() for _, source in asked],
             )
         except RedissonDQError:
             # Each look reports its own error.

@@ -142,7 +142,7 @@ class ProgressWatch(Rounds):
         words = json.dumps(note)
         client = self._runtime.connections.client
         asked = [calls.progress(side.keys, client, words) for side in sides]
-        answers = await self._runtime.connections.run_many(asked, transaction=False)
+        answers = await self._runtime.connections.run_many(asked)
         parked = int(now - post.last_parked < _PARKED)
         return parked + sum(each for each in answers if isinstance(each, int))
 

@@ -25,8 +25,8 @@ T = TypeVar("T")
 def outcomes(connections: Connections, requests: Sequence[Request[Any]]) -> list[Any]:
     """Results, or the errors in their place. One round trip for each node."""
     if len(requests) != 1:
-        return connections.run_many(list(requests), transaction=False)
-    # A single request does not need the text of its script.
+        return connections.run_many(list(requests))
+    # What keeps a single request from being sent is its outcome.
     try:
         result = connections.run(requests[0])
     except RedissonDQError as error:

@@ -109,7 +109,7 @@ def look(connections: Connections, task: Task) -> Decided:
     sent_us = connections.clock.now_us()
     try:
         connections.check_pause(task.keys.timeout)
-        replies = connections.run_many(requests, transaction=False)
+        replies = connections.run_many(requests)
     except ClosedError:
         return Decided()
     except RedissonDQError as error:

@@ -87,7 +87,7 @@ class ServerChecks:
             nodes.setdefault(id(pool), (pool, []))[1].append(task)
         requests = [questions(of_node) for _, of_node in nodes.values()]
         sent_us = self._connections.clock.calendar_us()
-        replies = self._connections.run_many([each for some in requests for each in some], transaction=False)
+        replies = self._connections.run_many([each for some in requests for each in some])
         middle_us = (sent_us + self._connections.clock.calendar_us()) // 2
         for (pool, of_node), asked in zip(nodes.values(), requests, strict=True):
             self._tell(advice_of(name_of_server(pool), of_node, replies[: len(asked)], middle_us))

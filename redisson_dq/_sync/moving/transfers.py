@@ -113,7 +113,7 @@ class Transfers:
         requests = [calls.hand_over(task.keys, self._connections.client) for task in tasks if task.engine.led]
         if requests:
             try:
-                self._connections.run_many(requests, transaction=False)
+                self._connections.run_many(requests)
             except RedissonDQError as error:
                 # Without this call they take over by themselves, a little later.
                 logger.debug("cannot hand %d queues over: %s", len(requests), error)

@@ -126,7 +126,7 @@ class DelayedQueue(WaitingQueue[T], DelayedCalls[T]):
         """
         lookups = equal_offers(self._side, value)
         if lookups:
-            for found in self._runtime.connections.run_many(lookups, transaction=False):
+            for found in self._runtime.connections.run_many(lookups):
                 if isinstance(found, list) and found:  # a user may lack the rights to look
                     raise found[0]
 
@@ -135,7 +135,7 @@ class DelayedQueue(WaitingQueue[T], DelayedCalls[T]):
         self._compared = True
         requests: list[Request[Any]] = [self.requests.peek(), commands.peek(self.keys.ready)]
         with suppress(RedissonDQError):
-            waiting, ready = self._runtime.connections.run_many(requests, transaction=False)
+            waiting, ready = self._runtime.connections.run_many(requests)
             tell_other_integer(self._side, value, waiting, ready)
 
     def offer_all(

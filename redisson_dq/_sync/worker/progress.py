@@ -145,7 +145,7 @@ class ProgressWatch(Rounds):
         words = json.dumps(note)
         client = self._runtime.connections.client
         asked = [calls.progress(side.keys, client, words) for side in sides]
-        answers = self._runtime.connections.run_many(asked, transaction=False)
+        answers = self._runtime.connections.run_many(asked)
         parked = int(now - post.last_parked < _PARKED)
         return parked + sum(each for each in answers if isinstance(each, int))
 

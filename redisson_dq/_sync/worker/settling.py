@@ -136,7 +136,7 @@ class Settler(EndsLeases):
                 results = [self._connections.run(requests[0])]
             else:
                 together: list[Request[Any]] = [*requests, *(look for _, look in looks)]
-                results = self._connections.run_many(together, transaction=False)
+                results = self._connections.run_many(together)
                 results, called_up = results[: len(requests)], results[len(requests) :]
         except RedissonDQError as error:
             results = [error] * len(requests)

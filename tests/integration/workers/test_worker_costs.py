@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 import threading
 from typing import Any
 
+import pytest
 import redis
 from opentelemetry.sdk.trace import TracerProvider
 
@@ -15,8 +17,11 @@ import redisson_dq.aio
 import redisson_dq.aio.worker
 import redisson_dq.otel
 from redisson_dq.codecs import StringCodec
-from redisson_dq.worker import Worker
-from tests.conftest import PATIENCE
+from redisson_dq.worker import Limit, Worker
+from tests.conftest import PATIENCE, eventually
+from tests.flavours import Flavour
+from tests.integration.conftest import KEYS
+from tests.workers.handlers import Ledger, running
 
 # The first jobs load scripts and open connections. They are not counted.
 WARM, JOBS = 200, 1000
@@ -68,6 +73,28 @@ def test_a_job_in_a_thread(admin: redis.Redis, url: str) -> None:
     handled_in_threads(admin, url, calls)
     # It was 216 once.
     assert calls.of_a_job < 40
+
+
+@pytest.mark.parametrize("options", [{"turns": "customer"}, {"limit": Limit(2, by="customer")}], ids=str)
+def test_texts_of_scripts_are_sent_once(
+    admin: redis.Redis, flavour: Flavour, url: str, options: dict[str, Any]
+) -> None:
+    count, ledger = 200, Ledger()
+    admin.rpush("orders", *[json.dumps({"customer": number % 7, "number": number}) for number in range(count)])
+    worker = flavour.worker_of(url, codec=StringCodec())
+    worker.handler("orders", concurrency=3, **options)(ledger.handle)
+    admin.script_flush()
+    admin.config_resetstat()
+    with running(worker):
+        for number in range(count):
+            ledger.next()
+            if number == count // 2:
+                # Acks and looks go together. Each is sent again by itself.
+                admin.script_flush()
+        eventually(lambda: not admin.exists(KEYS.leases))
+    stats = admin.info("commandstats")
+    assert stats["cmdstat_evalsha"]["calls"] > count
+    assert stats["cmdstat_eval"]["calls"] < 40
 
 
 def test_a_job_that_is_traced(admin: redis.Redis, url: str) -> None:

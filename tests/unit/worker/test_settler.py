@@ -49,12 +49,12 @@ class Server:
         self.is_back = True
 
     def run(self, request: list[bytes]) -> Any:
-        (answer,) = self.run_many([request], transaction=False)
+        (answer,) = self.run_many([request])
         if isinstance(answer, RedissonDQError):
             raise answer
         return answer
 
-    def run_many(self, requests: list[list[bytes]], *, transaction: bool) -> list[Any]:
+    def run_many(self, requests: list[list[bytes]]) -> list[Any]:
         self.asked.put(requests)
         return self.answers.get(timeout=PATIENCE)
 
