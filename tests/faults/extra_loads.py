@@ -167,7 +167,7 @@ class Turns(Workers):
 
     def burst(self, count: int) -> None:
         # Four values at a time are worked off, for some 10 ms each.
-        super().burst(count // 3)
+        super().burst(count // 6)
 
     def _consume(self) -> None:
         super()._consume()
