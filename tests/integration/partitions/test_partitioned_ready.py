@@ -227,7 +227,7 @@ def test_a_cancelled_look_loses_nothing(url: str, admin: Any, wait: dict[str, fl
             poll = asyncio.ensure_future(queue.poll(limit=2, **wait))
             for _ in range(i % 40):
                 await asyncio.sleep(0)
-            await asyncio.sleep(i % 4 / 5000)
+            await asyncio.sleep(i % 20 / 5000)
             poll.cancel()
             got += next(
                 (each for each in await asyncio.gather(poll, return_exceptions=True) if isinstance(each, list)), []
