@@ -57,7 +57,7 @@ def goes_on(world: World, trap: Trap, queues: list[Any], delayed: Any, came: lis
         if trap.sprung.is_set() and number >= len(queues):
             break
     assert trap.sprung.is_set()
-    insisted(lambda: delayed.offer("late", delay=0.01, id="late"))
+    insisted(lambda: delayed.offer("late", delay=0.01, id="late", on_duplicate="keep"))
     eventually(lambda: "late" in came)
     for queue in queues:
         world.admin.rpush(queue.name, f"last of {queue.name}")
