@@ -84,7 +84,7 @@ def test_both_formats_in_one_queue(flavour: Flavour, admin: Any, url: str, queue
     with flavour.connect(url, codec=StringCodec(), envelope="legacy") as old:
         legacy = old.delayed_queue("orders", transfer=False)
         for i in range(10):
-            (legacy if i % 2 else delayed).offer(f"v{i}", delay=0.1 + i / 100)
+            (legacy if i % 2 else delayed).offer(f"v{i}", delay=1 + i / 100)
         assert legacy.read_all() == delayed.read_all() == [f"v{i}" for i in range(10)]
         assert (legacy.poll(), legacy.poll(), delayed.peek()) == ("v0", "v1", "v2")
         assert [queue.take() for _ in range(8)] == [f"v{i}" for i in range(2, 10)]
