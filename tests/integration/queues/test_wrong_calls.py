@@ -492,9 +492,9 @@ def test_an_annotation_tells_the_event(client: Any) -> None:
     Worker(client).add_handler(told_of_many, "orders", batch=5)
 
 
-def test_the_delayed_side_of_another_clients_queue(flavour: Flavour, url: str, client: Any) -> None:
+def test_the_delayed_side_of_another_clients_queue(flavour: Flavour, url: str) -> None:
     """It would offer to this client's server, and nobody who waits at the other one would get it."""
-    with flavour.connect(url) as other:
+    with flavour.connect(url) as client, flavour.connect(url) as other:
         queue = other.blocking_queue("orders", transfer=False)
         with pytest.raises(ArgumentError, match="open in another client"):
             client.delayed_queue(queue)
