@@ -356,9 +356,7 @@ class Fetcher:
             for _, source in self._queues.stocked[name].intake.reception.sources.values()
         ]
         try:
-            lengths = self._runtime.connections.run_many(
-                [source.length() for _, source in asked],
-            )
+            lengths = self._runtime.connections.run_many([source.length() for _, source in asked])
         except RedissonDQError:
             # Each look reports its own error.
             return names
