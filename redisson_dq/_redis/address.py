@@ -39,6 +39,10 @@ _NEWS = 30.0
 class _Ends(Protocol):
     """A connection outside the pool. It looks at :attr:`ServerAddress.number` before it sends."""
 
+    @property
+    def blocks(self) -> bool:
+        """Whether a pop is blocked on it. It is sent again after ``probe_interval=``."""
+
     def address_left(self) -> None:
         """Ends a wait for a message or a value."""
 
@@ -69,6 +73,12 @@ class ServerAddress:
         """A connection outside the pool, which ends with the others."""
         with self._mutex:
             self._others.add(other)
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether a pop is blocked there. A replica refuses it when it is sent again."""
+        with self._mutex:
+            return any(other.blocks for other in self._others)
 
     # -- tries to connect --------------------------------------------------------------------------------------------
 

@@ -185,10 +185,11 @@ class Connections(Pools):
     async def check_server(self, key: str) -> None:
         """Asks whether the server of this list still takes writes. One that does not ends all connections to it.
 
-        For a client that only listens and reads for a long time: a replica answers such commands too. The nodes of a
-        cluster say by themselves where a key lives. Raises RedisConnectionError.
+        For a client that only listens and reads for a long time: a replica answers such commands too. A blocked pop
+        asks by itself, when it is sent again. The nodes of a cluster say where a key lives. Raises
+        RedisConnectionError.
         """
-        if self.is_cluster or not self._may_write:
+        if self.is_cluster or not self._may_write or (await self.pool_of(key)).address.is_asked:  # type: ignore[attr-defined]
             return
         try:
             await self.check_pause(key)

@@ -30,9 +30,9 @@ class Probe:
     """Runs every ``interval_us``, from :meth:`start` to :meth:`stop`.
 
     A probe costs three commands for a client with one queue. They are a PING on the subscription, a write that changes
-    nothing, and a look at each queue's head. A replica refuses the write. One more command for a queue in which
-    something waits, in the same round trip: the server's time. One more for a queue that the client receives from: a
-    look for values whose receiver died before it had leased them.
+    nothing, and a look at each queue's head. A replica refuses the write. It is left out while a pop is blocked. One
+    more command for a queue in which something waits, in the same round trip: the server's time. One more for a queue
+    that the client receives from: a look for values whose receiver died before it had leased them.
     """
 
     def __init__(

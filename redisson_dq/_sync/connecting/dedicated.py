@@ -58,8 +58,10 @@ class Dedicated:
         self._closed = False
         #: Whether new connections may lead to another server than this one.
         self.is_over = False
-        # Whether somebody reads a message, or the reply to a command that blocks.
-        self._hears = self._blocks = False
+        # Whether somebody reads a message.
+        self._hears = False
+        #: Whether somebody reads the reply to a command that blocks.
+        self.blocks = False
         # The command that blocked last, which is often the next one too.
         self._words: Sequence[Any] = ()
         self._packed = b""
@@ -162,13 +164,13 @@ class Dedicated:
     def _block(self, packed: bytes, sent: Callable[[], None], seconds: float) -> Any:
         self.send_packed(packed)
         sent()
-        self._blocks = True
+        self.blocks = True
         try:
             if self.is_over:
                 self.address_left()
             return self.read(seconds)
         finally:
-            self._blocks = False
+            self.blocks = False
 
     def read_behind(self, request: Request[Any]) -> Any:
         """The reply to a request that was sent after a command. Raises redis-py's errors.
@@ -263,7 +265,7 @@ class Dedicated:
         self.is_over = True
         if self._hears:
             self.connection.hang_up()
-        elif self._blocks:
+        elif self.blocks:
             self.connection.sends_no_more()
 
     def is_open(self) -> bool:

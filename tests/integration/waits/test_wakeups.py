@@ -229,6 +229,22 @@ def test_an_idle_client_sends_three_commands_a_probe(flavour: Flavour, admin: An
     assert sent == {"cmdstat_ping": 4, "cmdstat_lpop": 4, "cmdstat_zrange": 4}
 
 
+@ONE_FLAVOUR_BY_DAY
+def test_a_blocked_pop_stands_for_the_write_of_the_probe(
+    flavour: Flavour, admin: Any, url: str, threads: ThreadPoolExecutor
+) -> None:
+    with flavour.connect(url, codec=StringCodec(), probe_interval=0.5) as client:
+        queue = moving(client.blocking_queue("orders"))
+        eventually(lambda: subscribers(admin) == 1)
+        waiting = threads.submit(queue.take)
+        eventually(lambda: admin.info("clients")["blocked_clients"] == 1)
+        admin.config_resetstat()
+        eventually(lambda: admin.info("commandstats").get("cmdstat_blpop", {"calls": 0})["calls"] == 3)
+        assert "cmdstat_lpop" not in admin.info("commandstats")
+        admin.rpush("orders", "last")
+        assert waiting.result(PATIENCE) == "last"
+
+
 @pytest.mark.nightly
 def test_a_minute_of_waiting_costs_at_most_eight_commands() -> None:
     """The default probe interval, one item due in 10 minutes, one blocked take(): both flavours, side by side."""
