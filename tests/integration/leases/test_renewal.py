@@ -242,8 +242,9 @@ def test_an_ack_is_never_taken_for_a_lost_lease(queue: Any) -> None:
     told: list[Any] = []
     queue.add_all([f"v{i}" for i in range(100)])
     for _ in range(100):
-        delivery = queue.receive(visibility_timeout=0.05, renew=True, on_lost=told.append)
-        time.sleep(0.015)
+        delivery = queue.receive(visibility_timeout=0.2, renew=True, on_lost=told.append)
+        # As long as it takes until the first renewal.
+        time.sleep(0.06)
         outcome = delivery.ack()
         assert delivery.outcome is outcome
     assert [each for each in told if each.outcome is SettleOutcome.ACKED] == []

@@ -182,12 +182,13 @@ def crowd(client: Any, threads: ThreadPoolExecutor, admin: Any) -> Iterator[list
 
 
 def test_callers_are_served_in_the_order_in_which_they_came(
-    crowd: object, admin: Any, client: Any, threads: ThreadPoolExecutor
+    crowd: object, flavour: Flavour, admin: Any, client: Any, threads: ThreadPoolExecutor
 ) -> None:
     queue, waiting = client.blocking_queue("orders"), []
-    for _ in range(10):
+    line = flavour.receiver(client, Pop(("orders",), "first")).line
+    for number in range(10):
         waiting.append(threads.submit(queue.take))
-        time.sleep(0.01)
+        eventually(lambda number=number: line.count > number)  # type: ignore[misc]
     eventually(lambda: watching(admin) == 1)
     values = [f"v{number}" for number in range(10)]
     admin.rpush("orders", *values[:3])
