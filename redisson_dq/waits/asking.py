@@ -69,7 +69,7 @@ class Asking(Troubles):
         try:
             if request is None and (debts.look or (count and self._clock() - self._emptied >= _EMPTY)):
                 request = self.source.look(count)
-                self._looks = request is not None or not count
+                self._looks = request is not None
             if request is None:
                 return []
             line.asked()

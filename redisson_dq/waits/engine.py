@@ -4,9 +4,9 @@
 threads and one for asyncio carries the steps out (``_async/receiving/pump.py``). It resumes the generator under the
 mutex of the line. So what is between two ``yield`` happens at once for everybody else.
 
-The *pumper* runs it, a background task. There is one at a time, and nobody else reads on the connection. Callers, other
-tasks and the unblocker call the methods of the last section, under the same mutex. They start a pumper, ring its bell,
-or end the blocking command that it is in.
+The *pumper* runs it, a background task. There is one at a time, and nobody else reads on the connection. Other tasks
+call the methods "for others", under the same mutex. They start a pumper, ring its bell, or end the blocking command
+that it is in. Callers only put notices for these tasks into inboxes.
 
 Three promises:
 
@@ -14,7 +14,7 @@ Three promises:
   (:meth:`Troubles._failed`).
 * **Each value is given, on its way back, or owed.** What is in hand when something fails is handed out first
   (:class:`_Saved`). ``debts`` outlive the connection, and are sent again before anything else.
-* **A pumper that leaves while there is work wakes another one.** Callers ring the bell without the mutex, and check
+* **No pumper leaves while there is work.** Callers ring the bell without the mutex, and check
   after that whether somebody pumps. So a pumper that leaves is at rest first, and hears its bell once more.
 """
 

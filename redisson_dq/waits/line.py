@@ -72,9 +72,9 @@ class Entrance(Protocol):
 class Waiter:
     """One caller's place. The caller reads its answer, and says when it leaves. All else belongs to background tasks.
 
-    Its life has no single state, as several tasks change it at a time. The caller keeps its answer (``farewell``) and
-    says that it leaves (``is_leaving``), each in one step that no signal handler can split. Background tasks note the
-    rest under the mutex of the line: that it is in line (``number``), that its time is over, and that it is gone.
+    Its life has no single state, as several tasks change it at a time. The caller keeps its answer (``farewell``) in
+    one step that no signal handler can split, or puts a notice that it leaves. Background tasks note the rest under the
+    mutex of the line: that it is in line (``number``), that its time is over, and that it is gone.
 
     ``notify`` puts a notice into the inbox of the background task that serves the callers of ``owner``, the receiver.
     """
@@ -170,7 +170,7 @@ class Line:
         self.inbox = inbox
         self.mutex = mutex
         self.closed = False
-        #: Whether Redis has refused to take for it. Who tries next with care may reset it.
+        #: Whether every wait was ended with an error. Who tries next with care may reset it.
         self.is_refused = False
         # An OrderedDict, as a caller may leave from anywhere in the line. In a plain dict that lost its first
         # thousands, finding the first key is O(n).
@@ -256,7 +256,7 @@ class Line:
         return bool(self.waiting) and next(iter(self.waiting)).limit > 1
 
     def asked(self) -> None:
-        """Notes that a command is sent for everybody who waits now."""
+        """Notes that a command is sent for everybody who waits now, or that none is needed."""
         self._asked_number = self._sent_number = self._last_number
 
     def broke(self) -> None:
@@ -323,7 +323,7 @@ class Line:
     def answer_expired(self, answer: Answer | None = None) -> None:
         """Answers callers whose time is over.
 
-        Callers without an answer get nothing, and only if a command was sent for them that has not failed.
+        Without an ``answer`` they get no values, and only if a command was sent for them that has not failed.
         """
         for waiter in list(self.expired):
             if answer is not None or waiter.number <= self._asked_number:
@@ -371,7 +371,7 @@ class Line:
 
     @property
     def are_leaving(self) -> bool:
-        """Whether values of callers that leave are about to go back. May be read without the mutex."""
+        """Whether values that callers leave, and had not kept, are about to go back. May be read without the mutex."""
         return any(waiter.is_leaving and not waiter.is_gone for waiter in list(self._served))
 
     def _remove(self, waiter: Waiter) -> None:

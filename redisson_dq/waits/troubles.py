@@ -121,7 +121,7 @@ class Troubles:
         self.line.answer_expired(reason)
 
     def _retry(self) -> Steps:
-        """Waits before values or requests are sent again. A caller that comes does not wait for that."""
+        """Waits before values or requests are sent again. A bell that rings for a caller ends it."""
         try:
             rung = yield Bell(self.backs.pause_of(self._next_pause()))
         except StepFailed:

@@ -289,13 +289,11 @@ class WatchedSource(Troubles):
         self.line.unclaim(commands.share)
         if taken:
             self.line.took(taken)
+        if request is not None and (commands.is_in_doubt or commands.is_again):
+            self.debts.owe_first(request)
         if commands.refusal is not None:
-            if commands.is_in_doubt and request is not None:
-                self.debts.owe_first(request)
             self._work(self._failed(commands.refusal))
         else:
-            if commands.is_again and request is not None:
-                self.debts.owe_first(request)
             self._goes_on(commands)
         self._leave_debts()
         return taken

@@ -276,8 +276,8 @@ def test_a_value_on_its_way_back_is_for_a_caller_that_comes() -> None:
     assert place.works == []
 
 
-def test_a_script_that_the_server_does_not_know_tells_nothing_of_what_is_left() -> None:
-    place = Place(
+def leasing() -> Place:
+    return Place(
         LeaseSource(
             lease_keys=LeaseKeys(queue=ORDERS, dead=DeadKeys.belonging_to(ORDERS.ready)),
             envelope=Envelope.CURRENT,
@@ -285,6 +285,10 @@ def test_a_script_that_the_server_does_not_know_tells_nothing_of_what_is_left() 
             limit=0,
         )
     )
+
+
+def test_a_script_that_the_server_does_not_know_tells_nothing_of_what_is_left() -> None:
+    place = leasing()
     place.enters()
     with place.line.mutex:
         place.pump.wake()
@@ -293,3 +297,17 @@ def test_a_script_that_the_server_does_not_know_tells_nothing_of_what_is_left() 
     assert place.calls == 2
     assert place.round([0, 0, [], 0])
     assert place.pump.state is State.WATCHED
+
+
+def test_a_request_that_has_not_run_is_owed_though_redis_refuses_to_watch() -> None:
+    """Values may have been leased when it was sent before. Forgotten, they would come at the end of their leases."""
+    place = leasing()
+    request = place.pump.source.at_once(1)
+    assert request is not None
+    place.debts.owe(request)
+    with place.line.mutex:
+        place.pump.wake()
+        asked = place.sources.ask([place.pump], SYSTEM.monotonic())
+    place.collect(NoScriptError("NOSCRIPT No matching script."), ResponseError("ERR unknown subcommand 'CACHING'"))
+    place.sources.settle(asked)
+    assert place.debts.first is request
