@@ -77,6 +77,11 @@ class Name:
     def server(self) -> EmbeddedServer:
         return self.servers[self._at]
 
+    @property
+    def other(self) -> EmbeddedServer:
+        """The server that the name will lead to after a turn."""
+        return self.servers[1 - self._at]
+
     def replicate(self) -> None:
         """Copies everything to the other server."""
         for key in self.admin.scan_iter():
@@ -251,10 +256,11 @@ def _puts(flavour: Flavour, name: Name, answer: bytes) -> None:
         queue.put("first")
         putting = thread.submit(queue.put, "second")
         eventually(name.admin.pubsub_channels)
-        name.turn(answer)
-        with Flavour().connect(name.server.url, codec=StringCodec()) as other:
+        with Flavour().connect(name.other.url, codec=StringCodec()) as other:
             there = other.bounded_blocking_queue("orders", transfer=False)
+            # A put that comes there sooner would find no capacity.
             assert there.try_set_capacity(1)
+            name.turn(answer)
             error = putting.exception(PATIENCE)
             if error is not None:
                 # Behind a proxy it may have been carried out.

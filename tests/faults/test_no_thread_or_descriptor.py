@@ -42,10 +42,10 @@ def the_main_job(flavour: Flavour, url: str) -> None:
         queue, delayed = client.blocking_queue("orders"), client.delayed_queue("orders")
         until_it_works(lambda: delayed.offer("a", delay=0.05))
         assert until_it_works(lambda: queue.poll(timeout=PATIENCE)) == "a"
-        queue.add("b")
+        until_it_works(lambda: queue.add("b"))
         delivery = until_it_works(lambda: queue.receive(timeout=PATIENCE, visibility_timeout=1))
         assert delivery.value == "b"
-        assert delivery.ack()
+        assert until_it_works(delivery.ack)
         worker = flavour.worker(client)
         ledger = Ledger()
         worker.handler("orders")(ledger.note)
