@@ -54,7 +54,7 @@ def _plan(only: Sequence[str], seed: int, exact: bool, for_ever: bool) -> Iterat
     rng = random.Random(seed)
     while True:
         for fault in faults:
-            possible = [name for name in (chosen or LOADS) if fault.loads is None or name in fault.loads]
+            possible = [name for name in (chosen or LOADS) if fault.meets(name)]
             if not possible:
                 continue
             # Naming a fault and loads repeats a run. Naming only loads lets them meet all faults, some at a time.
@@ -77,7 +77,7 @@ def _everything(only: Sequence[str], seed: int, exact: bool, for_ever: bool) -> 
     rng = random.Random(seed)
     for name in faults:
         fault = FAULTS[name]
-        loads = [load for load in chosen if fault.loads is None or load in fault.loads]
+        loads = [load for load in chosen if fault.meets(load)]
         rng.shuffle(loads)
         for first in range(0, len(loads), _TOGETHER):
             yield fault, loads[first : first + _TOGETHER], rng.randrange(1_000_000)

@@ -353,7 +353,8 @@ def _clock_back(run: Run) -> None:
 
 
 _add(Fault("clock-forward", _clock_forward, clock=True))
-_add(Fault("clock-back", _clock_back, clock=True))
+# Redisson decides by its own clock what is due. So it moves early what was offered by a clock that is behind.
+_add(Fault("clock-back", _clock_back, clock=True, without=("java",)))
 
 
 # -- several servers -------------------------------------------------------------------------------------------------

@@ -34,8 +34,13 @@ class Fault:
     clock: bool = False
     #: None: every load of its world.
     loads: tuple[str, ...] | None = None
+    #: Loads for which it would be no fault of this library.
+    without: tuple[str, ...] = ()
     #: Errors that Redis may return meanwhile. Any other error of a ``take()`` is a finding.
     note: str = ""
+
+    def meets(self, load: str) -> bool:
+        return load not in self.without and (self.loads is None or load in self.loads)
 
 
 @dataclass

@@ -125,12 +125,12 @@ def test_a_timeout_in_time_is_none(worker: Any, queue: Any, admin: Any) -> None:
 
 
 def test_a_lease_is_renewed_while_the_handler_computes(flavour: Flavour, client: Any, queue: Any, admin: Any) -> None:
-    worker = flavour.worker(client, visibility_timeout=0.6)
+    worker = flavour.worker(client, visibility_timeout=1.5)
     log, ledger = Log(worker), Ledger()
 
     def compute(value: Any, event: Any) -> None:
         ledger.note(value, event)
-        end = time.monotonic() + 2
+        end = time.monotonic() + 4
         while time.monotonic() < end:
             sum(range(1000))
 
