@@ -175,7 +175,7 @@ def leave(url: str) -> None:
         delayed.offer_recurring("soon", "soon", every=1)
         queue = client.blocking_queue("values", transfer=False)
         queue.add_all(["acked", "failed", "waits", "rejected", "handed", "crashed"])
-        held = {each.value: each for each in queue.receive(6, visibility_timeout=0.5)}
+        held = {each.value: each for each in queue.receive(6, visibility_timeout=2)}
         ends = [
             held["acked"].ack(),
             held["failed"].nack(reason="broken"),
