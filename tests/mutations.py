@@ -615,8 +615,8 @@ MUTATIONS = [
     Mutation(
         "security: a key that is no whole text stops a worker",
         "redisson_dq/working/limits.py",
-        'text.encode("utf-8", "replace").decode()',
-        "text",
+        'texts.encode("utf-8", "replace")',
+        "texts.encode()",
         "tests/unit/working/test_admitting.py::test_any_text_may_be_a_key",
     ),
     Mutation(

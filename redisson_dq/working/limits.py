@@ -201,6 +201,7 @@ class Admission:
             # A value waits in one line for slots and tokens of its key.
             in_order = "" if self.turns is not None else "id" if self.limit and self.limit.by is not None else "rate"
             texts = "\0".join((*labels, *contexts[:2], *turns, in_order, ""))
+            # A text of JSON may have half a pair of surrogates, which Redis cannot be sent.
             by = texts.encode("utf-8", "replace") + handler[:4] + turns_key
         words = LimitWords(id=id + key, home=place, slots=slots, by=by)
         if self.rate is None:
@@ -288,9 +289,7 @@ def _check_name(option: str, name: object) -> None:
 
 
 def _in_words(option: str, key: str) -> str:
-    text = f"{option} {key}".replace("\0", " ")[:_LONGEST]
-    # A text of JSON may have half a pair of surrogates, which Redis cannot be sent.
-    return text.encode("utf-8", "replace").decode()
+    return f"{option} {key}".replace("\0", " ")[:_LONGEST]
 
 
 def _key_of(option: str, by: KeyOf | None, value: Any, is_secret: bool) -> tuple[bytes, str]:

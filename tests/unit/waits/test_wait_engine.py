@@ -363,6 +363,9 @@ def test_no_caller_hears_that_nothing_is_there_from_a_command_that_failed() -> N
     script.over(other)
     assert script.go(CUT) is Do.DISCONNECT
     assert len(script.engine.debts.requests) == 1
+    assert isinstance(script.go(), Diagnose)
+    # Redis could be reached, so nobody is told of an outage.
+    assert script.go((None, False)) is Do.CONNECT
     assert not other.answer.filled
 
 
