@@ -95,6 +95,8 @@ ROWS = [
     Row("move", "moved", (_P.LEASED,), _P.READY, OVER),
     Row("move", "moved", (_P.VOID,), _P.SETTLED, OVER),
     Row("take", "taken", (_P.READY,), _P.SETTLED),
+    # Its receiver has died. Only a receive drops it: docs/offers.md.
+    Row("take", "taken", (_P.VOID,), _P.SETTLED, OVER),
     Row("receive", "leased", (_P.READY,), _P.LEASED),
     # It was delivered too often.
     Row("receive", "dead", (_P.READY,), _P.DEAD),

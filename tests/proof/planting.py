@@ -200,9 +200,9 @@ def _wrong_order(lines: Lines, rng: random.Random) -> bool:
     return chosen is not None
 
 
-def _handed_out(lines: Lines, rng: random.Random, after: int, item: str) -> None:
+def _handed_out(lines: Lines, rng: random.Random, after: int, item: str, *, leased: bool = False) -> None:
     """The item is delivered to one more process: taken, or leased and acked."""
-    if rng.random() < 0.5:
+    if rng.random() < 0.5 and not leased:
         _more(lines, after, "take", 1, [item])
         return
     received = (after // 1000 + AHEAD_US) // 1000 + 1
@@ -214,9 +214,11 @@ def _handed_out(lines: Lines, rng: random.Random, after: int, item: str) -> None
 def _after_cancelled(lines: Lines, rng: random.Random) -> bool:
     """Another client is given what was CANCELLED, and ends it properly."""
     found = [(end["time"], begin["value"][0]) for begin, end in _done(lines, "cancel") if end["value"] == ["cancelled"]]
+    # Somebody may take one that was cancelled under a lease, once that is over.
+    held = {item for _, end in _done(lines, "receive") for item, *_ in end["value"]}
     chosen = _one_of(rng, found)
     if chosen:
-        _handed_out(lines, rng, chosen[0] + rng.randint(0, 200 * MS), chosen[1])
+        _handed_out(lines, rng, chosen[0] + rng.randint(0, 200 * MS), chosen[1], leased=chosen[1] in held)
     return chosen is not None
 
 
