@@ -145,6 +145,12 @@ func one(s state, in step) (state, bool) {
 		}
 		return s, s.place != "absent" && s.place != "void" && s.how != "cancelled"
 	case "take":
+		if s.place == "void" {
+			// Its receiver has died.
+			s.now = max(s.now, s.until)
+			to, _ := put("settled", 0, "cancelled")
+			return to, s.now <= in.high
+		}
 		to, _ := put("settled", 0, "taken")
 		return to, s.place == "ready"
 	case "receive":
