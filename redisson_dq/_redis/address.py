@@ -42,6 +42,7 @@ class _Ends(Protocol):
     @property
     def blocks(self) -> bool:
         """Whether a pop is blocked on it. It is sent again after ``probe_interval=``."""
+        ...
 
     def address_left(self) -> None:
         """Ends a wait for a message or a value."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from redisson_dq.errors import EncodeError
 from tests.conftest import by_night
 from tests.unit.codecs.hostile_families import FAMILIES, Family, work_on
 
@@ -59,7 +60,11 @@ def seconds(family: Family, data: bytes) -> float:
 @pytest.mark.parametrize("sizes", [SIZES, by_night(SIZES_AT_NIGHT)], ids=len)
 def test_the_work_grows_no_faster_than_the_bytes(family: Family, sizes: tuple[int, ...]) -> None:
     for size in sizes:
-        large = family.make(4 * size)
+        try:
+            large = family.make(4 * size)
+        except EncodeError:
+            # A codec writes no more than it would read.
+            return
         taken = seconds(family, large)
         if taken >= NOTHING or len(large) > LARGEST:
             break
