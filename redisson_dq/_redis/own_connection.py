@@ -262,7 +262,8 @@ class AsyncOwnConnection(_OwnBase):
         """
         if self._writer is None:
             await self.connect()
-        writer, replies = self._writer, self._replies
+        writer: Any = self._writer
+        replies = self._replies
         try:
             if replies is not None and replies.is_over:
                 raise redis.exceptions.ConnectionError(CLOSED)

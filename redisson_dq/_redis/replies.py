@@ -120,9 +120,9 @@ class Replies(asyncio.Protocol):
         self._end()
         return self._streams.eof_received()  # type: ignore[no-any-return]
 
-    def connection_lost(self, error: Exception | None) -> None:
+    def connection_lost(self, exc: Exception | None) -> None:
         self._end()
-        self._streams.connection_lost(error)
+        self._streams.connection_lost(exc)
 
     def _end(self) -> None:
         self.is_over = True

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
-import redis
+import redis.exceptions
 
 from redisson_dq._redis import where
 from redisson_dq._redis.errors import is_passing

@@ -118,7 +118,9 @@ def row_of(fields: dict[str, str]) -> ClientRow:
 def rows_in(reply: bytes) -> list[ClientRow]:
     """The rows of the reply to CLIENT LIST."""
     lines = reply.decode(errors="replace").splitlines()
-    return [row_of(dict(pair.partition("=")[::2] for pair in line.split(" "))) for line in lines]
+    return [
+        row_of({name: text for name, _, text in (pair.partition("=") for pair in line.split(" "))}) for line in lines
+    ]
 
 
 def client_rows(client: Client) -> list[ClientRow]:

@@ -254,7 +254,7 @@ def _place(found: Any) -> _Place:
         return None
     if type(found) is int and -1 <= found < _MOST_PLACES:
         return found
-    score, member = found
+    score, member = found  # pyright: ignore[reportGeneralTypeIssues]
     if _SCORE.fullmatch(score) is None:
         raise ValueError(score)
     return score.encode(), bytes.fromhex(member)

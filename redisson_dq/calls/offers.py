@@ -280,7 +280,7 @@ def _offer_batches(
     for pair in queue.collected(values_and_delays, "pairs of value and delay"):
         try:
             # Texts, sets and mappings can be unpacked too, but not into a value and its delay.
-            value, delay = pair if isinstance(pair, (tuple, list)) else ()
+            value, delay = pair if isinstance(pair, (tuple, list)) else ()  # pyright: ignore[reportAssignmentType]
         except ValueError:
             raise ArgumentError(
                 f"queue {queue.name!r}: offer_all takes pairs of value and delay in seconds, not {shown(pair)}"

@@ -95,7 +95,7 @@ class EncryptedCodec(Codec[T]):
         """The value. Raises DecodeError, which names the key that is missing. O(size)."""
         from cryptography.exceptions import InvalidTag
 
-        data = bytes(data)
+        data, key_id, start = bytes(data), "", 0
         try:
             head = _head_of(data)
             if head is None:
@@ -165,7 +165,7 @@ class EncryptedCodec(Codec[T]):
 
     def __copy__(self) -> EncryptedCodec[T]:
         made = object.__new__(type(self))
-        made.__dict__.update(self.__dict__)
+        vars(made).update(vars(self))
         return made
 
     def __reduce__(self) -> Any:

@@ -120,7 +120,8 @@ def _place_and_text(error: Exception | SystemExit) -> tuple[str, str]:
     """The path of the first fault, and its text without the values, which do not belong in a log."""
     errors = getattr(error, "errors", None)
     if callable(errors):  # from pydantic
-        first = errors(include_url=False, include_input=False)[0]
+        found: Any = errors(include_url=False, include_input=False)
+        first = found[0]
         steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in first["loc"])
         return "$" + "".join(steps), first["msg"]
     text = str(error)

@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Iterator
 
 import attrs
-import redis
+import redis.exceptions
 
 from redisson_dq._operations.shell import command_line
 from redisson_dq.admin import CommandProbe, Node

@@ -191,7 +191,7 @@ def _of_replicas(sight: Sight, node: Node, info: Mapping[str, str]) -> Iterator[
     for name, text in info.items():
         if not (name.startswith("slave") and name[5:].isdigit()):
             continue
-        replica = dict(pair.partition("=")[::2] for pair in text.split(","))
+        replica = {field: value for field, _, value in (pair.partition("=") for pair in text.split(","))}
         where = f"{replica.get('ip')}:{replica.get('port')}"
         try:
             with _at(node, replica) as other:

@@ -39,7 +39,7 @@ def equal_values(value: Any) -> Iterator[tuple[str, Any]]:
         makes = _INTS
     elif isinstance(value, float):
         makes = (Float, Double)
-    elif kind is str and len(value) == 1:
+    elif kind is str and len(value) == 1:  # pyright: ignore[reportArgumentType]
         makes = (Character,)
     elif kind is Character:
         yield "str", str(value)
@@ -51,7 +51,7 @@ def equal_values(value: Any) -> Iterator[tuple[str, Any]]:
         makes = _MAPS
     elif kind in (*_LISTS, *_MAPS):
         plain = list if kind in _LISTS else dict
-        yield plain.__name__, plain(value)
+        yield plain.__name__, plain(value)  # pyright: ignore[reportArgumentType, reportCallIssue]
     for make in makes:
         if make is not kind:
             for name, other in _made(f"java.{make.__name__}", lambda make=make: make(value)):

@@ -66,7 +66,7 @@ class Script:
     #: The names of the keys it takes, in order: attribute names of QueueKeys.
     keys: tuple[str, ...]
 
-    @sha.default
+    @sha.default  # pyright: ignore[reportAttributeAccessIssue]
     def _sha(self) -> str:
         return hashlib.sha1(self.source.encode()).hexdigest()
 

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-import redis
+import redis.exceptions
 
 from redisson_dq._redis import hint_of_tls, translate, without_password
 from redisson_dq.errors import ArgumentError, RedisConnectionError, RedissonDQError

@@ -197,7 +197,7 @@ def missing(snapshots: Snapshots, seeing: Seeing) -> str:
 
 def worst_of(met: Iterable[DoctorVerdict]) -> DoctorVerdict:
     """The worst of some verdicts; ``unknown`` if there is none."""
-    return max(met, key=lambda each: _WORST[each], default="unknown")
+    return max(met, key=lambda each: _WORST[each], default="unknown")  # pyright: ignore[reportReturnType]
 
 
 def verdicts(report: Report | None) -> dict[str | None, Judged]:

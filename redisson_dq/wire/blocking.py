@@ -177,7 +177,7 @@ class Pop(Source):
     ``room`` are the keys of a bounded queue. A value that is taken makes room in it, one that goes back takes room.
     """
 
-    keys: tuple[str, ...]
+    keys: tuple[str, ...]  # pyright: ignore[reportIncompatibleMethodOverride]
     end: End
     room: QueueKeys | None = None
 

@@ -219,6 +219,6 @@ class LeaseKeys:
     #: The argument that the scripts get.
     word: str = attrs.field(init=False, eq=False, repr=False)
 
-    @word.default
+    @word.default  # pyright: ignore[reportAttributeAccessIssue]
     def _word(self) -> str:
         return "bounded" if self.bounded else ""

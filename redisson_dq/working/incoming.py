@@ -63,7 +63,7 @@ class Reception:
     #: The handler of each value, where nothing has to be asked about it: neither its class nor limits, nor a batch.
     only: Handler | None = attrs.field(init=False)
 
-    @only.default
+    @only.default  # pyright: ignore[reportAttributeAccessIssue, reportOptionalMemberAccess]
     def _only(self) -> Handler | None:
         if len(self.handlers) != 1:
             return None
@@ -74,7 +74,7 @@ class Reception:
     #: The place to wait for its values: its list, or those of its partitions.
     waitable: Waitable = attrs.field(init=False)
 
-    @waitable.default
+    @waitable.default  # pyright: ignore[reportAttributeAccessIssue]
     def _waitable(self) -> Waitable:
         sources = [source for _, source in self.sources.values()]
         return sources[0] if len(sources) == 1 else RoundRobin(tuple(sources))
@@ -82,7 +82,7 @@ class Reception:
     #: Whether one call may end leases and take the next values.
     acks_along: bool = attrs.field(init=False)
 
-    @acks_along.default
+    @acks_along.default  # pyright: ignore[reportAttributeAccessIssue]
     def _acks_along(self) -> bool:
         return len(self.sources) == 1 and all(
             source.acks_along and side.options.durable is None for side, source in self.sources.values()

@@ -104,8 +104,9 @@ def outcomes_of(result: Any, count: int) -> Outcomes:
 
     One exception is the outcome of all, as if it was raised.
     """
-    if result is None or (error := _error_of(result)) is not None:
-        return [None if result is None else error] * count
+    error = _error_of(result)
+    if result is None or error is not None:
+        return [error] * count
     if not isinstance(result, (list, tuple)) or len(result) != count:
         error = TypeError(f"a batch handler gives None, or a list of {count} outcomes, not {shown(result)}")
         return [error] * count

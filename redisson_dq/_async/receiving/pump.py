@@ -147,7 +147,8 @@ class Pump(WaitEngine):
     async def _pump(self) -> None:
         """Carries out one step after the other."""
         steps, outage = self.run(), self._outage
-        go_on, outcome = steps.send, None
+        go_on: Any = steps.send
+        outcome: Any = None
         while True:
             with self.line.mutex:
                 try:

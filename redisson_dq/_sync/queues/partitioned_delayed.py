@@ -35,7 +35,7 @@ __all__ = ["PartitionedDelayedQueue"]
 T = TypeVar("T")
 
 
-class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]], DelayedCalls[T]):
+class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]], DelayedCalls[T]):  # pyright: ignore[reportGeneralTypeIssues]
     """A delayed queue over many partitions. Made by ``client.delayed_queue(name, partitions=16)``.
 
     Each partition is a delayed queue of its own. Within it items leave in due order, and each call on it is atomic.

@@ -150,7 +150,8 @@ class Pump(WaitEngine):
     def _pump(self) -> None:
         """Carries out one step after the other."""
         steps, outage = self.run(), self._outage
-        go_on, outcome = steps.send, None
+        go_on: Any = steps.send
+        outcome: Any = None
         while True:
             with self.line.mutex:
                 try:
