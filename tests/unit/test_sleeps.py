@@ -53,7 +53,7 @@ SLEEPS: dict[str, tuple[int, str]] = {
     "integration/waits/test_round_robin.py": (3, PACE),
     "integration/queues/test_taking_many.py": (2, PACE),
     "integration/servers/test_topologies.py": (1, PACE),
-    "integration/waits/test_waiting_for_many.py": (6, QUIET),
+    "integration/waits/test_waiting_for_many.py": (5, QUIET),
     "integration/waits/test_waiting_for_room.py": (1, QUIET),
     "integration/waits/test_waits_go_on.py": (1, QUIET),
     "integration/waits/test_wakeups.py": (3, QUIET),
