@@ -1,6 +1,7 @@
 -- Takes values out of the ready list, undelivered. Items with an id among them are forgotten, so they may be offered again.
 -- INCLUDE: history, unlearn, find, named, records, remember, digest, delivery_record, need, events, check_types, item_name
-local TAKING_AWAY = {'EXISTS', 'HDEL', 'HGET', 'HSET', 'PEXPIRE', 'PTTL', 'ZADD', 'ZRANGEBYLEX', 'ZREM', 'ZSCORE'}
+local TAKING_AWAY = {
+  'EXISTS', 'HDEL', 'HGET', 'HSET', 'PEXPIRE', 'PTTL', 'ZADD', 'ZRANGE', 'ZRANGEBYLEX', 'ZREM', 'ZSCORE'}
 -- How far a clock may be ahead, and a transfer early.
 local AHEAD_MS = 2000
 

@@ -35,7 +35,8 @@ def test_a_call_that_one_partition_refuses_says_that_it_may_be_done(flavour: Fla
         with flavour.connect(url.replace("//", "//limited:secret@"), codec=StringCodec()) as client:
             queue = client.blocking_queue("orders", transfer=False, partitions=2)
             delayed = client.delayed_queue("orders", transfer=False, partitions=2)
-            for partition in queue.partitions:
+            for part in queue.partitions:
+                partition = client.blocking_queue(part.name, transfer=False)
                 partition.add("dead")
                 partition.receive(timeout=1).reject()
                 partition.add("value")
