@@ -134,8 +134,8 @@ def parked(fleet: Fleet, queue: str) -> None:
     fleet.listen(queue)
     fleet.writer.offer(queue, "over its limit", HOUR)
     keys = QueueKeys.of(queue)
-    entries: Any = fleet.admin.zrange(keys.timeout, -1, -1, withscores=True)
-    ((member, due),) = entries
+    entries: Any = fleet.admin.zrange(keys.timeout, 0, -1, withscores=True)
+    ((member, due),) = (each for each in entries if b"over its limi" in each[0])
     id, _ = unwrap(member)
     since = int(due) - 3 * 3_600_000
     fleet.admin.hset(keys.deliveries, id, b"0 0 0 0 0 0 0 %d %s: 0 " % (int(due), b"0" * 32))
@@ -148,7 +148,7 @@ def far_due(fleet: Fleet, queue: str) -> None:
     # Like a service that passes a time in epoch ms as the delay.
     fleet.writer.offer(queue, "in decades", HOUR)
     keys = QueueKeys.of(queue)
-    (member,) = fleet.admin.zrange(keys.timeout, 0, -1)
+    (member,) = (each for each in fleet.admin.zrange(keys.timeout, 0, -1) if b"in decade" in each)
     fleet.admin.execute_command("ZADD", keys.timeout, 2 * int(time.time() * 1000) + 60_000, member)
 
 
