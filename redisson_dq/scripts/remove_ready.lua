@@ -24,7 +24,7 @@ if which == 'clear' or which == 'delete' or which == 'unlink' then
   end
   note_event('cleared', '', nil, nil, nil, nil, 'ready')
   pcall(function()
-    if begin_taking_away() then
+    if begin_taking_away(true) then
       all_taken_away(remember_ms, now_ms)
     end
   end)

@@ -24,7 +24,7 @@ local remember_ms = tonumber(ARGV[2])
 local _, now_ms = server_time()
 keep_events(now_ms, who)
 if how == 'clear' then
-  local named = begin_taking_away()
+  local named = begin_taking_away(true)
   redis.call('DEL', keys.ready)
   note_event('cleared', '', nil, nil, nil, nil, 'ready')
   if named then

@@ -1,18 +1,18 @@
 -- Takes values out of the ready list, undelivered. Items with an id among them are forgotten, so they may be offered again.
 -- INCLUDE: history, unlearn, find, named, records, remember, digest, delivery_record, need, events, check_types, item_name
-local TAKING_AWAY = {
-  'EXISTS', 'HDEL', 'HGET', 'HSET', 'PEXPIRE', 'PTTL', 'ZADD', 'ZRANGE', 'ZRANGEBYLEX', 'ZREM', 'ZSCORE'}
+local TAKING_AWAY = {'EXISTS', 'HDEL', 'HGET', 'HSET', 'PEXPIRE', 'PTTL', 'ZADD', 'ZRANGEBYLEX', 'ZREM', 'ZSCORE'}
 -- How far a clock may be ahead, and a transfer early.
 local AHEAD_MS = 2000
 
--- Whether any item has an id. Fails on a wrong type, and without rights, before anything is written.
-local function begin_taking_away()
+-- Whether any item has an id. Fails on a wrong type, and without rights, before anything is written. The argument all:
+-- all values are taken.
+local function begin_taking_away(all)
   if redis.call('EXISTS', keys.histories) == 0 or redis.call('EXISTS', keys.records) == 0 then
     return false
   end
   check_types({}, {keys.forget, keys.timeout}, {keys.records})
   check_known()
-  need(TAKING_AWAY)
+  need(TAKING_AWAY, all and {'ZRANGE'} or {})
   return true
 end
 

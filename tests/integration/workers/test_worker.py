@@ -743,7 +743,7 @@ def test_an_idle_worker_sends_nothing_but_its_probes(flavour: Flavour, admin: An
         {"cmdstat_ping", "cmdstat_zrange"} if transfer else set(),
     )
     # The write of a probe that comes between two waits.
-    assert sent.pop("cmdstat_lpop", 0) <= 1
+    assert sent.pop("cmdstat_lpop", 0) <= int(transfer)
     assert sent.keys() == {"cmdstat_evalsha"} | probes
     assert sent["cmdstat_evalsha"] <= 2 * waits + 1
     assert all(waits - 1 <= sent[name] <= waits + 1 for name in probes)
