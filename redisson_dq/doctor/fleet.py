@@ -85,11 +85,12 @@ def orphans(sight: Sight) -> Iterator[Finding]:
     """No keys are left of queues that are gone."""
     there = {queue.whole for queue in sight.queues if _is_there(queue)}
     for queue in sight.queues:
-        # An empty partition is not a lost queue while another partition holds something.
-        left = _left_over(queue, is_there=queue.whole in there)
         # The ids of its last items block equal offers for a while; the next client that looks removes them.
-        remembered_until = queue.figures.remembered_until
-        if left and (remembered_until is None or remembered_until < queue.figures.server_time):
+        until = queue.figures.remembered_until
+        remembers = until is not None and until >= queue.figures.server_time
+        # An empty partition is not a lost queue while another partition holds something.
+        left = _left_over(queue, is_there=remembers or queue.whole in there)
+        if left:
             yield queue.finding(
                 check="orphans",
                 severity=Severity.WARNING,

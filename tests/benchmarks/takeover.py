@@ -80,14 +80,15 @@ def _close(workers: Iterable[Worker]) -> None:
 
 
 def _mover(admin: redis.Redis) -> str:
-    """The name of the client whose script call comes next."""
+    """The ``client_name`` of the process whose script call comes next."""
     with admin.monitor() as monitor:
         for seen in monitor.listen():
             if seen["command"].upper().startswith("EVAL") and seen["client_type"] == "tcp":
                 address = f"{seen['client_address']}:{seen['client_port']}"
                 break
     clients: Any = admin.client_list()
-    return next(str(client["name"]) for client in clients if client["addr"] == address)
+    name = next(str(client["name"]) for client in clients if client["addr"] == address)
+    return name.partition("/")[0]
 
 
 def _takeover(

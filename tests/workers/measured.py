@@ -137,6 +137,8 @@ def hold(flavour: str, url: str, queues: list[str], tasks: int) -> None:
 
     with redisson_dq.connect(url, codec=StringCodec()) as client:
         handles = [client.blocking_queue(name) for name in queues]
+        for handle in handles:
+            handle.poll()  # a handle that was only made moves nothing
         threads = [threading.Thread(target=wait) for _ in range(tasks)]
         for thread in threads:
             thread.start()
@@ -150,6 +152,8 @@ def hold(flavour: str, url: str, queues: list[str], tasks: int) -> None:
 async def _hold_asyncio(url: str, queues: list[str], tasks: int, before: int) -> None:
     async with redisson_dq.aio.connect(url, codec=StringCodec()) as client:
         handles = [client.blocking_queue(name) for name in queues]
+        for handle in handles:
+            await handle.poll()
         waiting = [asyncio.create_task(handles[0].take()) for _ in range(tasks)]
         _say(before)
         await asyncio.to_thread(_told)
