@@ -9,9 +9,10 @@ import re
 from collections.abc import Generator
 from typing import Any, Protocol, TypeVar
 
-from redis.exceptions import ResponseError
+from redis.exceptions import AskError, ResponseError
 
 from redisson_dq._redis import is_denied, is_passing, translate
+from redisson_dq._redis.errors import with_remedy
 from redisson_dq.calls.confirming import subject
 from redisson_dq.errors import (
     NewerFormError,
@@ -44,6 +45,8 @@ class Serves(Protocol):
 
     #: Whether a server has answered that knows commands of keys, which a Sentinel does not.
     serves_keys: bool
+    #: Whether keys live on several nodes.
+    is_cluster: bool
 
 
 def runs_no_scripts(error: object) -> bool:
@@ -51,13 +54,15 @@ def runs_no_scripts(error: object) -> bool:
     return isinstance(error, ResponseError) and _NO_SCRIPTS.search(str(error)) is not None
 
 
-def reason_of(error: BaseException, where: str, *, sent: bool) -> RedissonDQError:
+def reason_of(client: Serves, error: BaseException, where: str, *, sent: bool) -> RedissonDQError:
     """Our error for the one that ended a wait, without asking Redis. ``sent`` is as with :func:`translate`."""
     if not isinstance(error, Exception):
         # The loop ends, and has cancelled a connection that was being made.
         return RedisConnectionError(f"{where}: cancelled")
     if isinstance(error, ResponseError) and is_passing(error):
-        return _caused(RedisConnectionError(f"{where}: {error}"), error)
+        # A client of a cluster goes where its nodes point.
+        said = str(error) if client.is_cluster and isinstance(error, AskError) else with_remedy(error)
+        return _caused(RedisConnectionError(f"{where}: {said}"), error)
     return translate(error, where, sent=sent)
 
 
@@ -70,7 +75,7 @@ def ended(
     """
     where = f"queue {source.key!r}"
     if is_passing(error):
-        return reason_of(error, where, sent=True)
+        return reason_of(client, error, where, sent=True)
     if request is not None:
         return (yield from explaining(client, request, error))
     # A plain command on the same key fails the same way, and its error names the key and the types.

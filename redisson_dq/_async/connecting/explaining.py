@@ -68,7 +68,7 @@ async def end_of_wait(
         return await walked(runs, ended(runs, source, error, request))
     where = f"queue {source.key!r}"
     cut = await _cut(runs, source, where, error) if isinstance(error, Exception) else None
-    return cut or reason_of(error, where, sent=True)
+    return cut or reason_of(runs, error, where, sent=True)
 
 
 async def _cut(runs: Runs, source: Source, where: str, error: Exception) -> RedissonDQError | None:

@@ -268,14 +268,15 @@ class Lookout:
             self._refused(error)
             self._forget_watches()
             return
+        client = self._connections
         for pump in self._sources.of(None):
             with pump.line.mutex:
                 if pump.lookout is self and pump.line.count:
-                    pump.suffer(reason_of(error, f"queue {pump.source.key!r}", sent=pump.may_have_taken))
-        reason = reason_of(error, "waiting for many queues", sent=False)
+                    pump.suffer(reason_of(client, error, f"queue {pump.source.key!r}", sent=pump.may_have_taken))
+        reason = reason_of(client, error, "waiting for many queues", sent=False)
         if isinstance(reason, RedisConnectionError):
-            self._connections.outage.began(self._part, reason, self._tried)
-            await self._connections.refresh()
+            client.outage.began(self._part, reason, self._tried)
+            await client.refresh()
         seconds = self._pauses.next()
         logger.debug("a lookout: waiting again in %.2f s: %s", seconds, reason)
         await self._closing.wait(seconds)

@@ -71,7 +71,7 @@ def end_of_wait(
         return walked(runs, ended(runs, source, error, request))
     where = f"queue {source.key!r}"
     cut = _cut(runs, source, where, error) if isinstance(error, Exception) else None
-    return cut or reason_of(error, where, sent=True)
+    return cut or reason_of(runs, error, where, sent=True)
 
 
 def _cut(runs: Runs, source: Source, where: str, error: Exception) -> RedissonDQError | None:

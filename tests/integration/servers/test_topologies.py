@@ -181,6 +181,21 @@ def test_queues_on_every_node(client: Any, cluster: Cluster) -> None:
     assert all(client.delayed_queue(name).is_empty() for name in NAMES)
 
 
+def test_a_wait_at_one_node_of_a_cluster_says_how_to_name_it(flavour: Flavour, cluster: Cluster) -> None:
+    elsewhere = next(name for name in NAMES if cluster.owner(name) != 0)
+    heard: list[Happening] = []
+    with flavour.connect(cluster.url, codec=StringCodec(), observer=heard.append) as client:
+        queue = client.blocking_queue(elsewhere, transfer=False)
+        parts = client.blocking_queue("orders", partitions=12, transfer=False)
+        deque = client.blocking_deque(elsewhere, transfer=False)
+        for wait in (queue.poll, queue.receive, deque.poll_last, parts.poll, parts.receive):
+            with pytest.raises(RedisConnectionError, match=r"MOVED \d+ 127\.0\.0\.1:\d+; the server is one node of a"):
+                wait(timeout=0.2)
+    away = [each for each in heard if isinstance(each, Away)]
+    assert away
+    assert all("name it as redis+cluster://host:port" in str(each.error) for each in away)
+
+
 def test_all_keys_of_a_queue_share_a_slot(cluster: Cluster) -> None:
     for name in ("orders", "{shop}:orders", "wide-\u00e9"):
         keys = QueueKeys.of(name)

@@ -162,6 +162,7 @@ class World:
         self.time = Time()
         self.leases = leases
         connections: Any = SimpleNamespace(
+            is_cluster=False,
             clock=self.time,
             outage=Outage(SYSTEM, Observers()),
             tries=Tries(SYSTEM),

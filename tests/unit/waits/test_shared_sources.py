@@ -51,6 +51,7 @@ class Place(Clerk):
         self.line: Line = Line("orders", self.inbox, Mutex()) if beside is None else beside.line
         self.outage = Outage(SYSTEM, Observers())
         connections: Any = SimpleNamespace(
+            is_cluster=False,
             clock=SYSTEM,
             tries=Tries(SYSTEM),
             outage=self.outage,
