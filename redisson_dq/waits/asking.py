@@ -115,6 +115,9 @@ class Asking(Troubles):
         """The values of the request that was sent after the blocking command."""
         try:
             values: list[Taken] = yield Behind(request)
+            if not values:
+                # The next command may block without another look.
+                self._emptied = self._clock()
         except StepRefused as error:
             # A look follows where a value has come. It may be sent with the script's text, and it can find out why
             # values are missing.

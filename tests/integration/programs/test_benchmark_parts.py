@@ -93,6 +93,7 @@ def test_a_queue_over_a_cluster(tmp_path: Path) -> None:
 
 
 @pytest.mark.nightly
+@pytest.mark.timeout(900)
 def test_curves(tmp_path: Path) -> None:
     figures = _measured(tmp_path, "growth")
     points = figures["growth"]

@@ -43,6 +43,7 @@ class Anything(RuleBasedStateMachine):
             self.world.come_to_rest()
 
 
+@pytest.mark.timeout(1500)
 @pytest.mark.parametrize("examples", [30, by_night(3000)])
 def test_lines_whose_keys_move_between_nodes_lose_nothing_and_wait_for_no_ready_value(examples: int) -> None:
     run_state_machine_as_test(Anything, settings=settings(max_examples=examples, stateful_step_count=60, deadline=None))

@@ -23,7 +23,7 @@ from redisson_dq.waits import asking, troubles
 from redisson_dq.waits import engine as shipped
 from redisson_dq.waits.debts import Debts
 from redisson_dq.waits.line import WAKE, Line, Waiter
-from redisson_dq.waits.steps import Ask, Bell, Block, Diagnose, Do, Pause, StepFailed, StepRefused
+from redisson_dq.waits.steps import Ask, Behind, Bell, Block, Diagnose, Do, Pause, StepFailed, StepRefused
 from tests.conftest import by_night
 from tests.unit.waits.walked import Kind, Source, World
 from tests.unit.waits.walking import Broken
@@ -225,6 +225,19 @@ def test_a_request_that_is_noted_beside_a_blocking_command_is_another_one() -> N
     assert script.engine.owes_another()
     script.engine.wake()
     assert script.unblocked == 1
+
+
+def test_a_look_behind_a_blocking_command_stands_for_the_one_before_the_next() -> None:
+    script = Script(Kind.LEASE)
+    script.caller()
+    script.connected()
+    assert isinstance(script.go([]), Block)
+    assert isinstance(script.go(None), Behind)
+    assert isinstance(script.go([]), Block)
+    assert isinstance(script.go(None), Behind)
+    script.now += 1.0
+    # Redis did not know the script: it has looked for nothing.
+    assert isinstance(script.go(StepRefused(ResponseError("NOSCRIPT"))), Ask)
 
 
 @pytest.mark.parametrize("is_refusal", [False, True])
