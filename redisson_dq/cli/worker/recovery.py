@@ -89,6 +89,13 @@ class Recovery:
         self._closes.set()
         self._came.put(_END)
         self._thread.join(timeout)
+        if self._waiting:
+            logger.error(
+                "supervisor: Redis has not answered within %g s, so values of dead processes return at their deadline: "
+                "%d processes",
+                timeout,
+                len(self._waiting),
+            )
 
     def _run(self) -> None:
         known: _Figures = {}
