@@ -128,7 +128,7 @@ def test_a_put_outlasts_it(flavour: Flavour, condition: Condition) -> None:
         condition(world.admin, True)
         putting = [threads.submit(queue.put, "a"), threads.submit(queue.offer, "b", timeout=PATIENCE)]
         with pytest.raises((RedisConnectionError, RedisReplyError)) as refused:
-            queue.offer("c", timeout=0.5)
+            queue.offer("c", timeout=0.2)
         assert not getattr(refused.value, "maybe_done", True)
         assert not any(future.done() for future in putting)
         condition(world.admin, False)
