@@ -184,6 +184,11 @@ class Assigner:
                 apart.append(delivery)
             else:
                 self._route(intake, delivery, parked, start, crashes=crashed.get(delivery, 0), tells=tells)
+        with self._mutex:
+            # Not before: a look in between would begin a batch that lacks the rest of these values.
+            for post in self._roster.gathering(intake.name):
+                post.wait_for_more(self._clock.monotonic())
+                self._arm(post)
         for handler, some in parked.items():
             with self._mutex:
                 post = self._roster.post(handler)

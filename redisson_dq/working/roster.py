@@ -104,13 +104,17 @@ class Post:
         if self.handler.batch is not None and not fails:
             if not self.gathered:
                 self._roster.taken += 1
-                self.moment = now + self.handler.within
             self.gathered.append(value)
             if len(self.gathered) < self.handler.batch:
                 return []
             begun = self._batch()
         self._begin(now)
         return begun
+
+    def wait_for_more(self, now: float) -> None:
+        """All values of a receive have come. A batch that is not full begins after ``within``."""
+        if self.gathered and self.moment is None:
+            self.moment = now + self.handler.within
 
     def freed(self, now: float, seconds: float = 0.0) -> None:
         """A handling has freed its slot after this many seconds."""
@@ -264,6 +268,10 @@ class Roster:
                 wanted = post.wanted(free)
                 least = wanted if least < 0 or wanted < least else least
         return max(0, least)
+
+    def gathering(self, queue: str) -> list[Post]:
+        """The posts of a queue whose batches are being gathered, also of handlers that were taken off."""
+        return [post for post in self._posts.values() if post.gathered and post.handler.queue == queue]
 
     def due(self, now: float) -> list[Post]:
         """The posts whose moment has come."""

@@ -148,6 +148,8 @@ class Surroundings:
     def value(self, kind: str, post: Post, wanted: int, slots: int) -> None:
         was_passed = post.is_passed
         begun = None if kind == "unadmitted" else post.came(self.came, self.now, fails=kind == "failed")
+        for each in self.roster.gathering("orders"):
+            each.wait_for_more(self.now)
         if begun is None:
             is_asked_for = kind == "value" and wanted > 0 and post.handler in self.roster.handlers("orders")
             assert not is_asked_for, "a value that is wanted is turned away"
@@ -270,6 +272,11 @@ def test_a_batch_begins_at_its_time_with_what_there_is() -> None:
     roster, batched = Roster(), handler(1, 3)
     roster.employ("orders", [batched], 100.0)
     assert roster.post(batched).came("a", 100.0) == []
+    # The rest of the receive may be for it.
+    assert list(roster.moments()) == []
+    assert roster.gathering("orders") == [roster.post(batched)]
+    roster.post(batched).wait_for_more(100.0)
+    roster.post(batched).wait_for_more(101.0)
     assert list(roster.moments()) == [100.0 + WITHIN]
     assert roster.due(101.9) == []
     (post,) = roster.due(102.0)
@@ -284,6 +291,8 @@ def test_a_handler_that_was_taken_off_ends_its_batch_and_is_forgotten() -> None:
     post.came("a", 100.0)
     roster.employ("orders", [other], 100.0)
     assert roster.post(batched) is post
+    assert roster.gathering("orders") == [post]
+    post.wait_for_more(100.0)
     assert roster.due(102.0) == [post]
     assert post.due(102.0) == ["a"]
     post.freed(103.0)
