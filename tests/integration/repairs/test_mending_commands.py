@@ -626,13 +626,13 @@ def test_a_signal_at_any_moment_leaves_nothing_half_done(client: Any, url: str, 
     for number in range(30):
         verb = choose.choice(["cancel", "reschedule --by 1h"])
         run = started(f"{verb} orders --all --undo-file f{number}", tmp_path, url)
-        # Before the program has begun, Python itself ends by the signal.
         by = choose.choice([signal.SIGINT, signal.SIGTERM])
         with suppress(subprocess.TimeoutExpired):
             run.wait(choose.uniform(0.0, 2.0))
         run.send_signal(by)
         out, told = run.communicate(timeout=60)
-        assert run.returncode in (0, 128 + by, -by), told
+        # Before the program has begun, Python itself ends by the signal, or cannot start for it.
+        assert run.returncode in (0, 128 + by, -by) or "Fatal Python error: init_" in told, told
         codes.add(run.returncode)
         if (tmp_path / f"f{number}").exists():
             undo = started(f"undo f{number}", tmp_path, url)

@@ -99,7 +99,7 @@ def _migrating(arguments: list[str], folder: Path) -> subprocess.Popen[str]:
     [
         (800, 4, 6),
         pytest.param(10_000, 10, 30, marks=pytest.mark.nightly),
-        pytest.param(100_000, 10, 120, marks=pytest.mark.nightly),
+        pytest.param(100_000, 10, 120, marks=[pytest.mark.nightly, pytest.mark.timeout(1500)]),
     ],
     ids=["small", "large", "whole"],
 )

@@ -198,7 +198,7 @@ def test_a_handler_rejects(worker: Any, queue: Any, admin: Any) -> None:
 def test_where_on_failed_fails_the_value_stays_leased_and_comes_again(
     flavour: Flavour, client: Any, queue: Any, admin: Any
 ) -> None:
-    worker = flavour.worker(client, visibility_timeout=0.3)
+    worker = flavour.worker(client, visibility_timeout=1.0)
     log, tries = Log(worker), []
 
     def persist(value: Any, event: Any, error: BaseException) -> None:
@@ -386,6 +386,22 @@ def test_a_batch_whose_time_is_over(worker: Any, queue: Any, admin: Any) -> None
 def test_a_batch_of_what_is_there(worker: Any, queue: Any, admin: Any) -> None:
     ledger = Ledger()
     worker.batch_handler("orders", 100)(lambda values: ledger.note(values))
+    queue.add_all(["a", "b", "c"])
+    with running(worker):
+        assert ledger.next() == ["a", "b", "c"]
+        at_rest(admin)
+
+
+def test_a_batch_begins_with_all_that_was_received_at_once(worker: Any, queue: Any, admin: Any) -> None:
+    ledger, begun = Ledger(), threading.Event()
+
+    def handle(values: Any) -> None:
+        begun.set()
+        ledger.note(values)
+
+    # Between two values there is time enough for a batch to begin.
+    worker.on(Received)(lambda happening: begun.wait(0.1))
+    worker.batch_handler("orders", 100)(handle)
     queue.add_all(["a", "b", "c"])
     with running(worker):
         assert ledger.next() == ["a", "b", "c"]
