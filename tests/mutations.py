@@ -64,6 +64,13 @@ MUTATIONS = [
         "tests/integration/workers/test_order_of_keys.py::test_a_value_that_finds_its_slot_taken_keeps_its_place",
     ),
     Mutation(
+        "limits: a call that has not looked for slots says that no value waits for one",
+        "redisson_dq/scripts/peek.lua",
+        "  return {0, shown(most), -2}",
+        "  return {0, shown(most), -1}",
+        "tests/integration/workers/test_admission_machine.py::test_another_program_takes_the_value_that_was_called_up",
+    ),
+    Mutation(
         "rates by key: a new value takes the token of one that waits",
         "redisson_dq/scripts/admit.lua",
         "if not (v.before or bucket.tokens < 1 or",

@@ -2,7 +2,7 @@
 -- others: they wait until that may have changed. Then they are called up, or ready again.
 -- KEYS: ready, arrivals, timeout, envelopes, channel, leases, deliveries, histories, history_ends, alarm, dead, dead_info, dead_index, capacity, capacity_channel, lines, turns, handled, records, forget, quarantine, settings, events
 -- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, how many to lease at most, for how many us, after how many deliveries a value is a dead letter (0: never), "bounded" or "", how many limits follow; of each limit the digest and the home of its slots (or ""), how many slots (0: any number), the digest and the home of its rate (or ""), how many tokens in how many us (0: any number), how many the bucket holds, the words and names of a limit by key (or ""); of each value that was seen the digest of its bytes, the digest of its key (or ""), the number of its limit (or 0), what it is unique by (or "") and for how many us; last the process that calls
--- RETURN: the server's time in epoch us; how many became dead letters; of each lease its id, its deadline, its record and its value; of each duplicate that was dropped its value; how many were parked; how many were called up for free slots; in how many ms the first slot ends that values wait for (0: they wait, and no slot is taken), or -1
+-- RETURN: the server's time in epoch us; how many became dead letters; of each lease its id, its deadline, its record and its value; of each duplicate that was dropped its value; how many were parked; how many were called up for free slots; in how many ms the first slot ends that values wait for (0: they wait, and no slot is taken), or -1; -2: this call has not looked for them
 -- COST: O(n log m), n taken, m waiting
 -- INCLUDE: clock, add, foreign, reap, delivery_record, lapse, history, unlearn, leave, turn, lines, shared_limit, bucket, slots, by_key, past, past_taking, forget_histories, named, settle, grant, regrant, digest, dead, room, keep_alive, announce, need, events, check_types, begin_events
 local ADMITTING = {'LINDEX', 'LPOP', 'LRANGE', 'LSET', 'LTRIM', 'ZLEXCOUNT', 'ZRANDMEMBER', 'ZREVRANGEBYLEX'}
@@ -18,9 +18,9 @@ check_lines()
 check_types(
   {keys.arrivals, keys.dead}, {keys.timeout, keys.leases, keys.dead_index, keys.forget},
   {keys.deliveries, keys.dead_info, keys.records})
--- The call was sent again, as its reply was lost: it gives the same leases.
+-- The call was sent again, as its reply was lost: it gives the same leases. What it told of slots a look finds.
 if granted_before(nonce, now_ms) then
-  return reply_with({now_us, 0, granted, {}, 0, 0, -1})
+  return reply_with({now_us, 0, granted, {}, 0, 0, 0})
 end
 local written = envelope == 'legacy' and 'legacy' or 'lean'
 need(ADMITTING, GRANTING, LAPSING, RECALLING, BURYING, LINING, FOLLOWING, rights_to_add(written))
@@ -454,7 +454,9 @@ elseif in_turn.sorts then
 end
 
 -- Another value at the head is looked at next, and the slots with it.
-if not unseen then
+if unseen then
+  slots.next_ms = -2
+else
   by_keys.fill_all(limits, now_us, now_ms, all or met_new)
 end
 -- More values of the keys whose next ones have come.

@@ -2,7 +2,7 @@
 -- are called up first, as far as slots are free.
 -- KEYS: ready, arrivals, timeout, envelopes, leases, deliveries, histories, history_ends, lines, turns, handled, records, quarantine
 -- ARGV: how many at most, how many limits follow; of each limit the words that admit.lua gets
--- RETURN: how many were called up for free slots; the values; in how many ms the first slot ends that values wait for (0: they wait, and no slot is taken), or -1
+-- RETURN: how many were called up for free slots; the values; in how many ms the first slot ends that values wait for (0: they wait, and no slot is taken), or -1; -2: this call has not looked for them
 -- COST: O(n), n shown
 -- INCLUDE: clock, forget_histories, need, reads
 local most, limited = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -31,15 +31,17 @@ for i = 11, #ARGV, 9 do
   names_keys = names_keys or ARGV[i] ~= ''
   takes_turns = takes_turns or string.match(ARGV[i], '^%Z*%z%Z*%z%Z*%z%Z*%z%Z*%z%Z*%z.') ~= nil
 end
-if limited == 0 or ready and (not takes_turns or most == 0) or not names_keys and redis.call('EXISTS', keys.lines) == 0 then
+if limited == 0 or not names_keys and redis.call('EXISTS', keys.lines) == 0 then
   return {0, shown(most), -1}
+elseif ready and (not takes_turns or most == 0) then
+  return {0, shown(most), -2}
 end
 
 -- INCLUDE: slots, lines, by_key, past
 if ready then
   local head = math.max(1, most - past.MORE)
   local found = shown(head)
-  return {0, #found < head and found or past.show(found, most), -1}
+  return {0, #found < head and found or past.show(found, most), -2}
 end
 local limits = slots.limits_from(3, limited)
 check_lines()

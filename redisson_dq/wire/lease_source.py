@@ -28,6 +28,9 @@ __all__ = ["MOST_AT_ONCE", "LeaseSource", "leased_rows", "mark_of"]
 #: One script call leases no more values than that.
 MOST_AT_ONCE = 1000
 
+# A ``next_slot_ms`` of a call that has not looked for slots.
+_NOT_LOOKED = -2
+
 #: Distinguishes the calls of an owner.
 _calls = itertools.count(secrets.randbits(32))
 
@@ -252,7 +255,8 @@ class LeaseSource(Source):
             self.tell_buried(buried)
 
     def _tell_of_slots(self, next_slot_ms: int) -> None:
-        if self.tell_slots is not None:
+        # Where nobody has looked, what was found before still holds.
+        if self.tell_slots is not None and next_slot_ms != _NOT_LOOKED:
             self.tell_slots(self, next_slot_ms)
 
 

@@ -69,7 +69,7 @@ class Peeked:
     """The result of ``peek.lua``. ``called_up`` counts values that waited for slots, and are ready again.
 
     ``next_slot_ms`` says when the first slot ends that values wait for. 0: they wait, and no slot is taken. -1: no
-    value waits for a slot.
+    value waits for a slot. -2: that was not looked at, as other values are ready.
     """
 
     called_up: int

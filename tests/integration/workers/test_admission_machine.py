@@ -105,6 +105,9 @@ class Machine(RuleBasedStateMachine):
         return attrs.evolve(source, tell_slots=self.note_slots)
 
     def note_slots(self, source: LeaseSource, next_slot_ms: int) -> None:
+        if next_slot_ms == -2:
+            # That call has not looked for slots.
+            return
         wait = min(next_slot_ms or LOOK_MS, LOOK_MS)
         self.look_us = math.inf if next_slot_ms < 0 else self.now_us + wait * MS
 
@@ -306,6 +309,49 @@ class Machine(RuleBasedStateMachine):
         having = [value for value in self.held if self.is_held(value) and value not in self.lapsed]
         held = Counter(value[0] if self.by_key else "" for value in having)
         assert all(count <= self.most for count in held.values()), (held, self.most)
+
+
+class _Chosen:
+    """Stands for data that draws this value."""
+
+    def __init__(self, value: str) -> None:
+        self._value = value
+
+    def draw(self, strategy: Any) -> str:
+        return self._value
+
+
+@pytest.mark.parametrize("how", ["ack", by_night("reject"), by_night("later")])
+@pytest.mark.parametrize("home", ["", by_night("{h}")])
+@pytest.mark.parametrize("in_turn", [False, True])
+@pytest.mark.parametrize("by_key", [False, True])
+@pytest.mark.parametrize("keyed", [False, True])
+def test_another_program_takes_the_value_that_was_called_up(
+    server: EmbeddedServer,
+    monkeypatch: pytest.MonkeyPatch,
+    keyed: bool,
+    by_key: bool,
+    in_turn: bool,
+    home: str,
+    how: str,
+) -> None:
+    """No call tells the worker of it. The next look fills the slot."""
+    monkeypatch.setattr(f"{__name__}.note", print)
+    Machine.server = server
+    machine = Machine()
+    try:
+        machine.begin(keyed=keyed, rate=None, deliveries=0, home=home, by_key=by_key, in_turn=in_turn)
+        machine.deploy(slots=1)
+        machine.add(count=9, letters="ab")
+        machine.nothing_is_idle()
+        machine.settle(data=_Chosen("a0"), how=how, by_worker=True)
+        called = machine.queue.size()
+        assert called or (keyed and how == "later")
+        machine.others_wait(count=called + 1)
+        machine.nothing_is_idle()
+        machine.no_key_has_more_than_its_slots()
+    finally:
+        machine.teardown()
 
 
 @pytest.mark.parametrize("examples", [15, by_night(400)])
