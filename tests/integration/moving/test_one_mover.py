@@ -100,6 +100,7 @@ def test_the_death_of_any_mover_is_survived(url: str, admin: redis.Redis) -> Non
 
 
 @pytest.mark.nightly
+@pytest.mark.timeout(900)
 def test_movers_that_die_one_after_the_other_get_on_with_a_long_list_of_javas(url: str, admin: redis.Redis) -> None:
     """What a pass learned dies with the client that made it. What was moved stays moved."""
     count, past, chance = 300_000, 1_000_000, random.Random(1)

@@ -607,7 +607,8 @@ def test_an_undo_file_on_a_full_disk_has_all_that_was_done(delayed: Any, url: st
     assert ("to take back the part that was done: redisson-dq undo f --yes" in told) == (most > 100)
     assert (tmp_path / "f").exists() == (most > 100)
     done = 900 - delayed.size()
-    assert (done % 250, done > 0) == (0, most > 500)
+    # A script that takes long does the first part of its batch, and the rest is a batch of its own.
+    assert (0 < done < 900) if most > 500 else done == 0
     for _ in range(2 if most > 100 else 0):
         undo = started("undo f", tmp_path, url)
         undo.communicate(timeout=60)
