@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
 import subprocess
@@ -50,6 +51,8 @@ class World:
         library = _faketime() if clock else None
         self._stack = ExitStack()
         self.skews: list[tuple[float, float]] = []
+        #: When the clock was set last, by this machine's. Infinite while it is being set.
+        self.stepped = 0.0
         self._dir = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="faults-")))
         self._config = {"enable-debug-command": "local", **(config or {})}
         self._program = PROGRAMS[program]()
@@ -134,9 +137,11 @@ class World:
 
     def step_clock(self, seconds: float) -> None:
         """Sets the server's clock ahead of this machine's."""
+        self.stepped = math.inf
         self._clock_file.write_text(f"{seconds:+f}s\n")
         eventually(lambda: abs(_server_time(self.admin) - time.time() - seconds) < 0.5)
-        self.skews.append((time.time(), seconds))
+        self.stepped = time.time()
+        self.skews.append((self.stepped, seconds))
 
     #: Seconds after which a refused load calls again.
     after_refusal = 0.01

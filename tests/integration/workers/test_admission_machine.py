@@ -185,21 +185,25 @@ class Machine(RuleBasedStateMachine):
     def settle(self, data: st.DataObject, how: str, by_worker: bool) -> None:
         """An operator, or a worker that dies, looks after no value that was called up."""
         value = data.draw(st.sampled_from(sorted(self.held)))
-        delivery, _ = self.held[value]
+        delivery, until_us = self.held[value]
         if how == "extend":
             if delivery.extend(VISIBLE):
                 self.held[value] = delivery, self.now_us + VISIBLE * 1_000_000
             return
         del self.held[value]
         if how == "ack":
-            delivery.ack()
+            is_done = delivery.ack()
         elif how == "reject":
-            delivery.reject("no")
+            is_done = delivery.reject("no")
         elif how == "later":
-            if delivery.nack(3600):
+            is_done = delivery.nack(3600)
+            if is_done:
                 self.retrying.add(value)
         else:
-            delivery.nack(count=how == "nack")
+            is_done = delivery.nack(count=how == "nack")
+        if not is_done and value in self.lapsed:
+            # It was moved when its lease had ended. The clock says that it has not, and the slot is free when it has.
+            self.held[value] = delivery, until_us
         self.called_up() if by_worker else self.take()
 
     @rule(span=st.sampled_from([1, 100, 1000, 10_000, 31_000, 120_000, 4_000_000]), by_java=st.booleans())
