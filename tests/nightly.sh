@@ -79,9 +79,10 @@ part "vectors of each Redisson" python -m tests.vector_files --check
 have go || install_packages "Go, whose porcupine judges histories again" apt="golang-go" dnf="golang" apk="go" brew="go"
 have cc || install_packages "a C compiler, for the clock of simulated worlds" apt="gcc libc6-dev" dnf="gcc" apk="gcc musl-dev"
 part "proof" python -m tests.proof all --long --kills "${REDISSON_DQ_KILLS:-1000}"
-part "tests that wait long" python -m pytest -q -m nightly --ignore=tests/proof
+# On a busy machine the longest take more than the five minutes that a test has by day.
+part "tests that wait long" python -m pytest -q -m nightly --timeout 1500 --ignore=tests/proof
 part "broken lines that a test has to notice" python -m tests.mutations
-part "longer searches" python -m pytest -q --hypothesis-profile=nightly tests/unit tests/testing/test_strangers.py
+part "longer searches" python -m pytest -q --timeout 1500 --hypothesis-profile=nightly tests/unit tests/testing/test_strangers.py
 
 if ((${#failed[@]})); then
   printf 'failed: %s\n' "${failed[@]}"
