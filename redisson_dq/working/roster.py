@@ -112,8 +112,8 @@ class Post:
         return begun
 
     def wait_for_more(self, now: float) -> None:
-        """All values of a receive have come. A batch that is not full begins after ``within``."""
-        if self.gathered and self.moment is None:
+        """All values of a receive have come. The batch that is being gathered begins after ``within``."""
+        if self.moment is None:
             self.moment = now + self.handler.within
 
     def freed(self, now: float, seconds: float = 0.0) -> None:
